@@ -1,0 +1,118 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+/// One array of settings for every Swift target.
+let settings: [SwiftSetting] = [
+    .swiftLanguageMode(.v6),
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .treatAllWarnings(as: .error),
+]
+
+let package = Package(
+    name: "quire",
+    products: [
+        .executable(name: "quire", targets: ["quire"]),
+        .library(name: "Quire", targets: ["Quire"]),
+    ],
+    dependencies: [
+        // Errno, FileDescriptor: system calls with typed errors instead of C integers.
+        .package(url: "https://github.com/apple/swift-system", from: "1.8.1"),
+        // Structured logs of the daemon; libraries log through it and choose no destination.
+        .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
+        // SQLite for the metadata index: WAL, migrations, one writer and many readers.
+        .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
+        // SHA-256 of content.
+        .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
+        // The command line: parsing, help and shell completions.
+        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+        // Start, signals and orderly shutdown of the daemon's services.
+        .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
+        // config.toml, with line and column in its errors.
+        .package(url: "https://github.com/LebJe/TOMLKit", from: "0.6.0"),
+    ],
+    targets: [
+        // C shim over libfuse3: variadic and macro parts, and the INIT hook for kernel passthrough.
+        .target(
+            name: "CFuse",
+            cSettings: [.define("_FILE_OFFSET_BITS", to: "64")],
+            linkerSettings: [.linkedLibrary("fuse3")]),
+        .target(
+            name: "QuireCore",
+            dependencies: [.product(name: "SystemPackage", package: "swift-system")],
+            swiftSettings: settings),
+        .target(name: "Quire", dependencies: ["QuireCore"], swiftSettings: settings),
+        .target(name: "QuireCoordination", dependencies: ["QuireCore"], swiftSettings: settings),
+        .target(
+            name: "QuireStore",
+            dependencies: [
+                "QuireCore",
+                .product(name: "SystemPackage", package: "swift-system"),
+                .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "Logging", package: "swift-log"),
+            ],
+            swiftSettings: settings),
+        .target(
+            name: "QuireIndex",
+            dependencies: [
+                "QuireCore",
+                .product(name: "GRDB", package: "GRDB.swift"),
+                .product(name: "SystemPackage", package: "swift-system"),
+                .product(name: "Logging", package: "swift-log"),
+            ],
+            swiftSettings: settings),
+        .target(
+            name: "QuireProviders",
+            dependencies: [
+                "QuireCore",
+                .product(name: "SystemPackage", package: "swift-system"),
+                .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "Logging", package: "swift-log"),
+            ],
+            swiftSettings: settings),
+        .target(
+            name: "QuireSync",
+            dependencies: [
+                "QuireCore", "QuireStore", "QuireIndex", "QuireCoordination",
+                .product(name: "SystemPackage", package: "swift-system"),
+                .product(name: "Logging", package: "swift-log"),
+            ],
+            swiftSettings: settings),
+        .target(
+            name: "QuireFilesystem",
+            dependencies: [
+                "CFuse", "QuireCore", "QuireStore", "QuireCoordination",
+                .product(name: "SystemPackage", package: "swift-system"),
+                .product(name: "Logging", package: "swift-log"),
+            ],
+            swiftSettings: settings),
+        .executableTarget(
+            name: "quire",
+            dependencies: [
+                "Quire", "QuireCore", "QuireStore", "QuireIndex", "QuireCoordination", "QuireProviders", "QuireSync",
+                "QuireFilesystem",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+                .product(name: "TOMLKit", package: "TOMLKit"),
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "SystemPackage", package: "swift-system"),
+            ],
+            swiftSettings: settings),
+    ] + [
+        "QuireCore", "Quire", "QuireCoordination", "QuireStore", "QuireIndex", "QuireProviders",
+    ].map {
+        .testTarget(name: "\($0)Tests", dependencies: [.init(stringLiteral: $0), "QuireCore"], swiftSettings: settings)
+    } + [
+        .testTarget(
+            name: "QuireSyncTests",
+            dependencies: ["QuireSync", "QuireProviders", "QuireStore", "QuireIndex", "QuireCoordination", "QuireCore"],
+            swiftSettings: settings),
+        .testTarget(
+            name: "QuireFilesystemTests",
+            dependencies: ["QuireFilesystem", "QuireStore", "QuireCoordination", "QuireCore"],
+            swiftSettings: settings),
+        // Drives the built binary from the outside: real mounts, real programs.
+        .testTarget(name: "EndToEndTests", dependencies: ["quire"], swiftSettings: settings),
+    ]
+)

@@ -1,0 +1,45 @@
+/// What a provider throws.
+public struct ProviderError: Error, Sendable, CustomStringConvertible {
+    /// What went wrong, closed so that callers in this package switch exhaustively.
+    package enum Code: String, Sendable, CaseIterable {
+        /// The precondition did not hold; nothing was changed.
+        case conditionFailed
+        case notFound
+        case parentMissing
+        case notEmpty
+        /// The storage is missing, unreachable, or another one than it was.
+        case unavailable
+        case permissionDenied
+        case noSpace
+        /// The provider cannot hold this name; parked, not retried until renamed.
+        case invalidName
+        case unsupported
+        /// What arrived is not what was sent.
+        case corrupt
+        case cancelled
+        /// Any other failure of the storage; retried.
+        case failed
+    }
+
+    package let code: Code
+    /// Names the item, the reason and the remedy.
+    public let message: String
+    /// The error beneath, as text.
+    public let cause: String?
+
+    package init(_ code: Code, _ message: String, cause: String? = nil) {
+        self.code = code
+        self.message = message
+        self.cause = cause
+    }
+
+    /// Whether trying again later may succeed without anybody's doing.
+    public var isRetryable: Bool {
+        switch code {
+        case .unavailable, .noSpace, .failed, .corrupt, .permissionDenied: true
+        case .conditionFailed, .notFound, .parentMissing, .notEmpty, .invalidName, .unsupported, .cancelled: false
+        }
+    }
+
+    public var description: String { cause.map { "\(message) (\($0))" } ?? message }
+}

@@ -1,0 +1,76 @@
+/// A change that the sync engine wants made to the store, as one compare-and-swap (design §5, "No waiting on oneself").
+package struct LocalChange: Sendable, Hashable {
+    package enum Operation: Sendable, Hashable {
+        /// Rename the staged file, symlink or placeholder at this absolute path to `path`, replacing what is there.
+        case install(stagedPath: String, dataless: Bool)
+        case makeDirectory(mode: UInt16, mtime: FileTime)
+        /// Move the entry at `path` to `destination`, where nothing may be.
+        case move(to: RelativePath)
+        /// Remove a file, a symlink, or an empty directory.
+        case remove
+        /// Set mtime and mode.
+        case setAttributes(mode: UInt16?, mtime: FileTime)
+    }
+
+    /// What must be at `path` at the moment of the swap.
+    package enum Expectation: Sendable, Hashable {
+        case absent
+        /// This fingerprint, and no open write handle. For directories only inode and kind are compared.
+        case fingerprint(Fingerprint)
+    }
+
+    /// Below the drive's root.
+    package var path: RelativePath
+    package var operation: Operation
+    package var expecting: Expectation
+    /// What the provider has, for the index to record with the change.
+    package var base: BaseRecord?
+    /// Refuse also when the file is open for reading (eviction).
+    package var refuseIfOpen: Bool
+
+    package init(
+        path: RelativePath, _ operation: Operation, expecting: Expectation, base: BaseRecord?, refuseIfOpen: Bool = false
+    ) {
+        self.path = path
+        self.operation = operation
+        self.expecting = expecting
+        self.base = base
+        self.refuseIfOpen = refuseIfOpen
+    }
+}
+
+/// What became of a `LocalChange`.
+package enum LocalChangeResult: Sendable, Hashable {
+    /// Done, and its event is queued.
+    case done(FileStatus?)
+    /// What is there is not what was expected: nothing was changed; plan anew.
+    case stale
+    /// The item has an open write handle (or any handle, for an eviction): nothing was changed; try later.
+    case busy
+}
+
+/// Makes the sync engine's changes to the store. The driver is one (it also tells the kernel); the bare store is another.
+package protocol LocalTreeCommitter: Sendable {
+    /// Performs one change; short, blocking only on the local filesystem; never called with a claim or lock held.
+    ///
+    /// The event of a change that was done is recorded before this returns. Durable once it returns: the directory is
+    /// fsynced for `.install` of content.
+    /// - Throws: the errno of the system call that failed, as `LocalChangeError`; nothing was changed then.
+    func commit(_ change: LocalChange) throws(LocalChangeError) -> LocalChangeResult
+
+    /// Whether some handle of the file with this inode is open for writing.
+    func isOpenForWriting(inode: UInt64) -> Bool
+}
+
+/// A system call failed in `LocalTreeCommitter`.
+package struct LocalChangeError: Error, Sendable {
+    package var errno: Int32
+    package var path: RelativePath
+    package var operation: String
+
+    package init(errno: Int32, path: RelativePath, operation: String) {
+        self.errno = errno
+        self.path = path
+        self.operation = operation
+    }
+}

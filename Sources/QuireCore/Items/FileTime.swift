@@ -1,0 +1,23 @@
+/// A point in time as files have it: nanoseconds since 1970, UTC. Clamped to what 64 bits hold (years 1678 to 2262).
+public struct FileTime: Hashable, Sendable, Comparable, Codable {
+    public let nanoseconds: Int64
+
+    public init(nanoseconds: Int64) { self.nanoseconds = nanoseconds }
+
+    /// - Parameters:
+    ///   - seconds: since 1970, may be negative.
+    ///   - nanoseconds: 0 ..< 1_000_000_000.
+    public init(seconds: Int, nanoseconds: Int) {
+        let (scaled, overflow) = Int64(seconds).multipliedReportingOverflow(by: 1_000_000_000)
+        let (sum, carried) = scaled.addingReportingOverflow(Int64(nanoseconds))
+        self.nanoseconds = overflow || carried ? (seconds < 0 ? .min : .max) : sum
+    }
+
+    /// Whole seconds, rounded down.
+    public var seconds: Int { Int(nanoseconds >= 0 ? nanoseconds / 1_000_000_000 : (nanoseconds - 999_999_999) / 1_000_000_000) }
+
+    /// The rest, 0 ..< 1_000_000_000.
+    public var subsecondNanoseconds: Int { Int(nanoseconds - Int64(seconds) * 1_000_000_000) }
+
+    public static func < (left: FileTime, right: FileTime) -> Bool { left.nanoseconds < right.nanoseconds }
+}

@@ -1,0 +1,60 @@
+/// The name of the copy that keeps the losing version of a conflict:
+/// `NAME (conflicted copy YYYY-MM-DD from DEVICE).EXT`.
+///
+/// A copy is recognised by its name alone, so every device lists it, whichever made it.
+public struct ConflictName: Sendable, Equatable {
+    /// The name of the document that it is a copy of.
+    public let original: FileName
+    /// `YYYY-MM-DD`.
+    public let date: String
+    /// The display name of the device whose version this is.
+    public let device: String
+
+    /// Reads a conflict copy's name; nil where `name` is not one.
+    public init?(_ name: FileName) {
+        guard let text = name.string, let open = text.range(of: Self.opening, options: .last) else { return nil }
+        let tail = text[open.upperBound...]
+        guard let from = tail.firstRange(of: Self.separator), let close = tail[from.upperBound...].lastIndex(of: ")") else {
+            return nil
+        }
+        let date = tail[..<from.lowerBound]
+        guard Self.isDate(date), let original = FileName(String(text[..<open.lowerBound] + tail[close...].dropFirst()))
+        else { return nil }
+        self.original = original
+        self.date = String(date)
+        self.device = String(tail[from.upperBound..<close])
+    }
+
+    /// The name for a new conflict copy.
+    ///
+    /// The result is at most 255 bytes: the stem is cut, at a character's border, where needed.
+    /// - Parameters:
+    ///   - original: the document's name.
+    ///   - date: `YYYY-MM-DD`, in the device's time zone.
+    ///   - device: display name; slashes and control characters become `-`.
+    ///   - attempt: 1 for the first try; from 2 on the number is added (`… from DEVICE 2).EXT`), for names that are taken.
+    package static func make(original: FileName, date: String, device: String, attempt: Int = 1) -> FileName {
+        let shownDevice = String(device.unicodeScalars.map { $0.value < 0x20 || $0 == "/" ? "-" : Character($0) })
+        let number = attempt > 1 ? " \(attempt)" : ""
+        let mark = Array("\(opening)\(date)\(separator)\(String(shownDevice.prefix(40)))\(number))".utf8)
+        let (stem, suffix) = original.stemAndExtension
+        let room = max(0, 255 - mark.count - suffix.count)
+        var kept = Array(stem.prefix(room))
+        while kept.count < stem.count, let last = kept.last, last & 0xC0 == 0x80 || last >= 0xC0 { kept.removeLast() }
+        return FileName(unchecked: kept + mark + suffix.prefix(255 - mark.count - kept.count))
+    }
+
+    private static let opening = " (conflicted copy "
+    private static let separator = " from "
+
+    private static func isDate(_ text: Substring) -> Bool {
+        let parts = text.split(separator: "-", omittingEmptySubsequences: false)
+        return parts.map(\.count) == [4, 2, 2] && parts.allSatisfy { $0.allSatisfy(\.isNumber) }
+    }
+}
+
+extension String {
+    fileprivate enum SearchOption { case last }
+
+    fileprivate func range(of needle: String, options: SearchOption) -> Range<Index>? { ranges(of: needle).last }
+}

@@ -1,0 +1,92 @@
+/// A path below some root (the drive's, a container's, a provider's): names joined by `/`, no leading slash.
+///
+/// The empty path is the root itself. Equality is by bytes.
+public struct RelativePath: Hashable, Sendable {
+    /// The names joined by `/`; empty for the root.
+    public let bytes: [UInt8]
+
+    /// The root itself.
+    public static let root = RelativePath(unchecked: [])
+
+    package init(unchecked bytes: [UInt8]) { self.bytes = bytes }
+
+    /// Joins `names`.
+    public init(_ names: some Sequence<FileName>) {
+        var bytes: [UInt8] = []
+        for name in names {
+            if !bytes.isEmpty { bytes.append(0x2F) }
+            bytes += name.bytes
+        }
+        self.bytes = bytes
+    }
+
+    /// Reads a path as a person writes it: leading, trailing and doubled slashes and `.` are dropped.
+    ///
+    /// - Returns: nil where a component is `..` or holds NUL.
+    public init?(parsing text: String) {
+        var names: [FileName] = []
+        for part in text.utf8.split(separator: 0x2F) where Array(part) != [0x2E] {
+            guard let name = FileName(part) else { return nil }
+            names.append(name)
+        }
+        self.init(names)
+    }
+
+    /// Whether this is the root.
+    public var isRoot: Bool { bytes.isEmpty }
+
+    /// The names from the root down.
+    public var components: [FileName] { bytes.split(separator: 0x2F).map { FileName(unchecked: Array($0)) } }
+
+    /// The last name; nil for the root.
+    public var name: FileName? {
+        guard !isRoot else { return nil }
+        let start = bytes.lastIndex(of: 0x2F).map { $0 + 1 } ?? 0
+        return FileName(unchecked: Array(bytes[start...]))
+    }
+
+    /// The directory that holds this; the root's is nil.
+    public var parent: RelativePath? {
+        guard !isRoot else { return nil }
+        guard let slash = bytes.lastIndex(of: 0x2F) else { return .root }
+        return RelativePath(unchecked: Array(bytes[..<slash]))
+    }
+
+    /// The path of `name` in this directory.
+    public func appending(_ name: FileName) -> RelativePath {
+        RelativePath(unchecked: isRoot ? name.bytes : bytes + [0x2F] + name.bytes)
+    }
+
+    /// This path below `prefix`.
+    public func appending(_ path: RelativePath) -> RelativePath {
+        if isRoot { return path }
+        return path.isRoot ? self : RelativePath(unchecked: bytes + [0x2F] + path.bytes)
+    }
+
+    /// Whether this is `ancestor` or lies below it.
+    public func isInside(_ ancestor: RelativePath) -> Bool {
+        guard !ancestor.isRoot else { return true }
+        guard bytes.starts(with: ancestor.bytes) else { return false }
+        return bytes.count == ancestor.bytes.count || bytes[ancestor.bytes.count] == 0x2F
+    }
+
+    /// What remains of this path below `ancestor`; nil where it does not lie there.
+    public func removing(ancestor: RelativePath) -> RelativePath? {
+        guard isInside(ancestor) else { return nil }
+        guard !ancestor.isRoot else { return self }
+        return RelativePath(unchecked: Array(bytes.dropFirst(ancestor.bytes.count + 1)))
+    }
+}
+
+extension RelativePath: CustomStringConvertible {
+    /// The path for people, escaped as `FileName`; `.` for the root.
+    public var description: String { isRoot ? "." : DisplayBytes.escaped(bytes) }
+}
+
+extension RelativePath: ExpressibleByStringLiteral {
+    /// A literal with `..` in it is a programmer's error.
+    public init(stringLiteral value: String) {
+        guard let path = RelativePath(parsing: value) else { preconditionFailure("not a path: \(value)") }
+        self = path
+    }
+}

@@ -1,0 +1,41 @@
+/// What a provider can do, found by probe, never by name or version.
+public struct ProviderCapabilities: Sendable, Hashable, Codable {
+    /// How safe a conditional write is.
+    public enum ConditionalWrites: String, Sendable, Codable {
+        /// The provider checks and writes in one step: no update is ever lost.
+        case atomic
+        /// Safe among clients that take its lock; others may slip in between.
+        case locked
+        /// Detected after the fact only: may lose an update.
+        case detected
+    }
+
+    public var conditionalWrites: ConditionalWrites
+    /// `RemoteItem.identifier` is set and survives a move: remote moves are recognised.
+    public var stableIdentifiers: Bool
+    /// `move` renames a directory with all below it in one step.
+    public var directoryMoves: Bool
+    public var symlinks: Bool
+    /// Keeps mtime (to the nanosecond or coarser) and permission bits.
+    public var attributes: Bool
+    /// Names may be any bytes but `/` and NUL; otherwise valid UTF-8 only.
+    public var arbitraryNames: Bool
+    /// Longest name, in bytes.
+    public var longestName: Int
+    /// How long an unchanged time-based version must be left alone before it proves that content is unchanged.
+    public var versionGranularity: Duration
+
+    public init(
+        conditionalWrites: ConditionalWrites, stableIdentifiers: Bool, directoryMoves: Bool, symlinks: Bool,
+        attributes: Bool, arbitraryNames: Bool, longestName: Int = 255, versionGranularity: Duration = .zero
+    ) {
+        self.conditionalWrites = conditionalWrites
+        self.stableIdentifiers = stableIdentifiers
+        self.directoryMoves = directoryMoves
+        self.symlinks = symlinks
+        self.attributes = attributes
+        self.arbitraryNames = arbitraryNames
+        self.longestName = longestName
+        self.versionGranularity = versionGranularity
+    }
+}

@@ -1,0 +1,20 @@
+/// A provider's word for one version of an item: an opaque string, compared whole, meaningful to that provider only.
+///
+/// Equal versions mean equal content. A change of attributes alone may or may not change it (the provider says what it
+/// returned after each call; callers keep that).
+public struct ProviderVersion: Hashable, Sendable, Codable, CustomStringConvertible {
+    public let rawValue: String
+
+    public init(_ rawValue: String) { self.rawValue = rawValue }
+
+    public var description: String { rawValue }
+
+    public init(from decoder: any Decoder) throws {
+        self.rawValue = try decoder.singleValueContainer().decode(String.self)
+    }
+
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        try container.encode(rawValue)
+    }
+}

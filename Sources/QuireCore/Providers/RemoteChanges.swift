@@ -1,0 +1,15 @@
+/// Where a provider's change feed was read up to; opaque.
+public struct ChangeCursor: Sendable, Hashable, Codable {
+    public var rawValue: String
+    public init(_ rawValue: String) { self.rawValue = rawValue }
+}
+
+/// An answer to "what changed since".
+public enum RemoteChanges: Sendable {
+    /// Nothing changed.
+    case none(next: ChangeCursor?)
+    /// Everything the provider has, in any order, parents included. What is not in it is not at the provider.
+    case everything([RemoteItem], next: ChangeCursor?)
+    /// Only what changed: the present state of changed items, and paths where nothing is any more.
+    case changes([RemoteItem], removed: [RelativePath], next: ChangeCursor?)
+}

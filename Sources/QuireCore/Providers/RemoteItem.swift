@@ -1,0 +1,36 @@
+/// One item as the provider has it.
+public struct RemoteItem: Sendable, Hashable {
+    /// Below the provider's root.
+    public var path: RelativePath
+    /// `.file`, `.directory` or `.symlink`; providers list nothing else.
+    public var kind: FileKind
+    /// The version to name in the next condition on this item. Directories have one, too; it need not change when
+    /// children do.
+    public var version: ProviderVersion
+    /// Exact size of the content; 0 for directories; for symlinks the target's length.
+    public var size: ByteCount
+    public var mtime: FileTime
+    /// Permission bits, 0 … 0o777; nil where the provider keeps none.
+    public var mode: UInt16?
+    /// An identity that survives a move at the provider; nil where `ProviderCapabilities.stableIdentifiers` is false.
+    public var identifier: String?
+    /// SHA-256 of the content where the provider knows it without reading.
+    public var checksum: ContentChecksum?
+    /// Target bytes; set exactly for symlinks.
+    public var symlinkTarget: [UInt8]?
+
+    public init(
+        path: RelativePath, kind: FileKind, version: ProviderVersion, size: ByteCount, mtime: FileTime, mode: UInt16? = nil,
+        identifier: String? = nil, checksum: ContentChecksum? = nil, symlinkTarget: [UInt8]? = nil
+    ) {
+        self.path = path
+        self.kind = kind
+        self.version = version
+        self.size = size
+        self.mtime = mtime
+        self.mode = mode
+        self.identifier = identifier
+        self.checksum = checksum
+        self.symlinkTarget = symlinkTarget
+    }
+}
