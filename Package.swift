@@ -100,10 +100,11 @@ let package = Package(
             ],
             swiftSettings: settings),
     ] + [
-        "QuireCore", "Quire", "QuireCoordination", "QuireStore", "QuireIndex", "QuireProviders",
+        "Quire", "QuireCoordination", "QuireStore", "QuireIndex", "QuireProviders",
     ].map {
         .testTarget(name: "\($0)Tests", dependencies: [.init(stringLiteral: $0), "QuireCore"], swiftSettings: settings)
     } + [
+        .testTarget(name: "QuireCoreTests", dependencies: ["QuireCore"], swiftSettings: settings),
         .testTarget(
             name: "QuireSyncTests",
             dependencies: ["QuireSync", "QuireProviders", "QuireStore", "QuireIndex", "QuireCoordination", "QuireCore"],
