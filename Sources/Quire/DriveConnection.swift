@@ -1,0 +1,75 @@
+import Glibc
+public import QuireCore
+
+/// A connection to the daemon of one drive, over its control socket.
+///
+/// The connection is the client's life: when it closes, all that the client holds there is given back.
+public final class DriveConnection: Sendable {
+    /// The socket's name in the home directory.
+    package static let socketName = "daemon.sock"
+
+    private let loop: MessageLoop
+    private let peer: RPCPeer
+
+    /// Connects to the daemon that serves the drive in `home`.
+    ///
+    /// - Throws: `.unavailable` when none runs, `.notAllowed` for another user's drive.
+    public init(home: String) throws(QuireError) {
+        let descriptor = try Self.connect(home: home)
+        do {
+            loop = try MessageLoop()
+        } catch {
+            Glibc.close(descriptor)
+            throw error
+        }
+        peer = RPCPeer(answersRequests: false)
+        peer.attach(descriptor, to: loop)
+    }
+
+    /// Ends the connection. Calls that wait are ended with an error.
+    public func close() { loop.stop() }
+
+    deinit { loop.stop() }
+
+    /// Calls a method of the daemon.
+    package func call<Method: WireMethod>(
+        _ method: Method.Type, _ parameters: Method.Parameters, onPartial: (@Sendable (Method.Partial) -> Void)? = nil
+    ) async throws(QuireError) -> Method.Result {
+        try await peer.call(method, parameters, onPartial: onPartial)
+    }
+
+    /// Calls a method without parameters.
+    package func call<Method: WireMethod>(
+        _ method: Method.Type, onPartial: (@Sendable (Method.Partial) -> Void)? = nil
+    ) async throws(QuireError) -> Method.Result where Method.Parameters == WireNothing {
+        try await peer.call(method, WireNothing(), onPartial: onPartial)
+    }
+
+    private static func connect(home: String) throws(QuireError) -> Int32 {
+        let descriptor = try SocketAddress.makeSocket()
+        do {
+            try SocketAddress.withAddress(directory: home, name: socketName) { address, length throws(QuireError) in
+                guard Glibc.connect(descriptor, address, length) == 0 else { throw refusal(errno, home: home) }
+            }
+        } catch {
+            Glibc.close(descriptor)
+            guard error.code == .notFound else { throw error }
+            throw refusal(ENOENT, home: home)
+        }
+        SocketAddress.prepare(descriptor)
+        return descriptor
+    }
+
+    private static func refusal(_ code: Int32, home: String) -> QuireError {
+        switch code {
+        case ENOENT, ECONNREFUSED:
+            QuireError(.unavailable, "no daemon serves the drive in \(home)", remedy: "Start it with `quire mount`")
+        case EACCES, EPERM:
+            QuireError(.notAllowed, "the drive in \(home) belongs to another user")
+        case EAGAIN:
+            QuireError(.temporary, "the daemon of \(home) has too many clients waiting", remedy: "Try again")
+        default:
+            QuireError(.unavailable, "cannot connect to the daemon of \(home): \(String(cString: strerror(code)))")
+        }
+    }
+}

@@ -1,0 +1,22 @@
+package import QuireCore
+
+/// A request that the other side made.
+package struct RPCIncoming: Sendable {
+    package let id: RPCIdentifier
+    package let method: String
+    /// The whole message.
+    package let line: [UInt8]
+    /// Fires when the other side takes the request back or is gone.
+    package let cancelled = CancelSignal()
+
+    /// Reads the parameters.
+    ///
+    /// - Throws: an error that names the member that is wrong.
+    package func parameters<Parameters: Codable>(_ type: Parameters.Type) throws(RPCError) -> Parameters {
+        do {
+            return try WireCodec.decode(RPCParameters<Parameters>.self, from: line).params
+        } catch {
+            throw RPCError(code: RPCError.invalidParameters, message: "\(method): \(WireCodec.explanation(error))")
+        }
+    }
+}

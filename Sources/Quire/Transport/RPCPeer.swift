@@ -1,0 +1,254 @@
+package import QuireCore
+import Synchronization
+
+/// One end of a JSON-RPC connection; both ends are alike: each may call the other.
+package final class RPCPeer: MessageHandler {
+    private struct Call {
+        let continuation: CheckedContinuation<[UInt8], any Error>
+        let onPartial: (@Sendable ([UInt8]) -> Void)?
+    }
+
+    private struct State {
+        var channel: MessageChannel?
+        var nextID: Int64 = 1
+        var calls: [Int64: Call] = [:]
+        var answering: [RPCIdentifier: CancelSignal] = [:]
+        var closing: QuireError?
+        var isReading = true
+    }
+
+    // Taken alone; continuations are resumed outside.
+    private let state = Mutex(State())
+    private let incoming: AsyncStream<RPCIncoming>.Continuation?
+    /// Requests of the other side, in order; ends when it writes no more. For one consumer.
+    package let requests: AsyncStream<RPCIncoming>
+    /// Called once when the connection is gone.
+    private let whenClosed: @Sendable () -> Void
+
+    /// - Parameter answersRequests: false refuses whatever the other side asks.
+    package init(answersRequests: Bool, whenClosed: @escaping @Sendable () -> Void = {}) {
+        let (stream, continuation) = AsyncStream.makeStream(of: RPCIncoming.self)
+        self.requests = stream
+        self.incoming = answersRequests ? continuation : nil
+        self.whenClosed = whenClosed
+        if !answersRequests { continuation.finish() }
+    }
+
+    /// Gives the peer its socket. Once, before anything else.
+    package func attach(_ descriptor: Int32, to loop: MessageLoop) {
+        let channel = loop.attach(descriptor, handler: self)
+        state.withLock { $0.channel = channel }
+    }
+
+    /// Ends the connection; what is queued is still written.
+    package func close() { state.withLock { $0.channel }?.close() }
+
+    // MARK: Calling
+
+    /// Asks the other side and waits for its answer. Cancelling the task takes the request back.
+    ///
+    /// - Parameter onPartial: gets the parts of a long answer in order, on the loop's thread; while it runs nothing more
+    ///   is read, so a slow reader slows the writer.
+    /// - Throws: what the other side answered; `.unavailable` when the connection ends first.
+    package func call<Method: WireMethod>(
+        _ method: Method.Type, _ parameters: Method.Parameters, onPartial: (@Sendable (Method.Partial) -> Void)? = nil
+    ) async throws(QuireError) -> Method.Result {
+        do {
+            let line = try await answer(to: Method.name, parameters, onPartial: parts(of: method, onPartial))
+            return try WireCodec.decode(RPCAnswer<Method.Result>.self, from: line).result
+        } catch let error as QuireError {
+            throw error
+        } catch {
+            throw QuireError(.failed, "\(Method.name): an answer that cannot be read: \(WireCodec.explanation(error))")
+        }
+    }
+
+    private func parts<Method: WireMethod>(
+        of method: Method.Type, _ onPartial: (@Sendable (Method.Partial) -> Void)?
+    ) -> (@Sendable ([UInt8]) -> Void)? {
+        guard let onPartial else { return nil }
+        return { line in
+            // A part that cannot be read is of a newer daemon; the answer itself decides.
+            typealias Part = RPCRequest<WirePartial<Method.Partial>>
+            if let part = try? WireCodec.decode(Part.self, from: line) { onPartial(part.params.value) }
+        }
+    }
+
+    private func answer(
+        to method: String, _ parameters: some Codable & Sendable, onPartial: (@Sendable ([UInt8]) -> Void)?
+    ) async throws -> [UInt8] {
+        let id = state.withLock { state in
+            defer { state.nextID += 1 }
+            return state.nextID
+        }
+        let request = try WireCodec.line(RPCRequest(id: .number(id), method: method, params: parameters))
+        guard request.count <= WireLimits.messageBytes + 1 else {
+            throw QuireError(.usage, "\(method): a request of \(request.count) bytes is longer than a message may be")
+        }
+        return try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { continuation in
+                let refusal = state.withLock { state -> QuireError? in
+                    if let closing = state.closing { return closing }
+                    if Task.isCancelled { return Self.takenBack }
+                    state.calls[id] = Call(continuation: continuation, onPartial: onPartial)
+                    state.channel?.send(request)
+                    return nil
+                }
+                if let refusal { continuation.resume(throwing: refusal) }
+            }
+        } onCancel: {
+            guard let call = state.withLock({ $0.calls.removeValue(forKey: id) }) else { return }
+            notify(WireCancel.method, WireCancel(id: .number(id)))
+            call.continuation.resume(throwing: Self.takenBack)
+        }
+    }
+
+    private static let takenBack = QuireError(.temporary, "cancelled")
+
+    // MARK: Answering
+
+    /// Sends a notification.
+    package func notify(_ method: String, _ parameters: some Codable & Sendable) {
+        send(RPCRequest(id: nil, method: method, params: parameters))
+    }
+
+    /// Sends one part of a long answer; waits while the other side does not read.
+    package func sendPartial(_ value: some Codable & Sendable, of id: RPCIdentifier) async {
+        let part = WirePartial(id: id, value: value)
+        notify(WirePartial<WireNothing>.method, part)
+        await state.withLock { $0.channel }?.waitForRoom()
+    }
+
+    /// Answers a request. Once for each.
+    package func answer(_ id: RPCIdentifier, with result: some Codable & Sendable) {
+        send(RPCAnswer(id: id, result: result))
+        answered(id)
+    }
+
+    /// Answers a request with an error. Once for each.
+    package func answer(_ id: RPCIdentifier, with error: RPCError) {
+        send(RPCFailure(id: id, error: error))
+        answered(id)
+    }
+
+    private func answered(_ id: RPCIdentifier) {
+        let resumed = state.withLock { state -> MessageChannel? in
+            state.answering[id] = nil
+            guard !state.isReading, state.answering.count < WireLimits.requestsPerClient else { return nil }
+            state.isReading = true
+            return state.channel
+        }
+        resumed?.setReading(true)
+    }
+
+    private func send(_ message: some Encodable) {
+        let channel = state.withLock { $0.channel }
+        do {
+            channel?.send(try WireCodec.line(message))
+        } catch {
+            // Only a value JSON has no form for (an infinite number) gets here; the other side must not wait for it.
+            channel?.close(flushing: false)
+        }
+    }
+
+    // MARK: MessageHandler
+
+    package func received(_ line: [UInt8], on channel: MessageChannel) {
+        state.withLock { if $0.channel == nil { $0.channel = channel } }
+        let header: RPCHeader
+        do {
+            header = try WireCodec.decode(RPCHeader.self, from: line)
+        } catch {
+            return reject(channel, RPCError.parseError, "not a JSON-RPC message: \(WireCodec.explanation(error))")
+        }
+        guard header.jsonrpc == "2.0" else {
+            return reject(channel, RPCError.invalidRequest, "the member \"jsonrpc\" is not \"2.0\"")
+        }
+        switch (header.method, header.id) {
+        case (WirePartial<WireNothing>.method?, _): receivedPartial(line)
+        case (WireCancel.method?, _): receivedCancel(line)
+        case (let method?, let id?): receivedRequest(RPCIncoming(id: id, method: method, line: line), channel)
+        case (.some, nil): break
+        case (nil, .number(let id)?): receivedAnswer(id, header.error, line)
+        case (nil, _):
+            if let error = header.error {
+                state.withLock { $0.closing = error.quireError }
+            } else {
+                reject(channel, RPCError.invalidRequest, "neither a request nor an answer")
+            }
+        }
+    }
+
+    package func overran(_ channel: MessageChannel) {
+        reject(channel, RPCError.invalidRequest, "a message is longer than \(WireLimits.messageBytes) bytes")
+    }
+
+    package func inputEnded(_ channel: MessageChannel) {
+        incoming?.finish()
+        if incoming == nil { channel.close() }
+    }
+
+    package func closed(_ channel: MessageChannel) {
+        let (calls, answering, reason) = state.withLock { state in
+            let reason = state.closing ?? QuireError(.unavailable, "the connection to the daemon ended")
+            state.closing = reason
+            defer {
+                state.calls = [:]
+                state.answering = [:]
+            }
+            return (state.calls.values, state.answering.values, reason)
+        }
+        for call in calls { call.continuation.resume(throwing: reason) }
+        for signal in answering { signal.fire() }
+        incoming?.finish()
+        whenClosed()
+    }
+
+    private func reject(_ channel: MessageChannel, _ code: Int, _ message: String) {
+        send(RPCFailure(id: nil, error: RPCError(code: code, message: message)))
+        channel.close()
+    }
+
+    private func receivedRequest(_ request: RPCIncoming, _ channel: MessageChannel) {
+        guard let incoming else {
+            let error = RPCError(code: RPCError.methodNotFound, message: "this side answers no requests")
+            return send(RPCFailure(id: request.id, error: error))
+        }
+        let (isDuplicate, isFull) = state.withLock { state in
+            guard state.answering[request.id] == nil else { return (true, false) }
+            state.answering[request.id] = request.cancelled
+            state.isReading = state.answering.count < WireLimits.requestsPerClient
+            return (false, !state.isReading)
+        }
+        guard !isDuplicate else {
+            return reject(channel, RPCError.invalidRequest, "the id of a request that is not answered yet")
+        }
+        if isFull { channel.setReading(false) }
+        incoming.yield(request)
+    }
+
+    private func receivedAnswer(_ id: Int64, _ error: RPCError?, _ line: [UInt8]) {
+        guard let call = state.withLock({ $0.calls.removeValue(forKey: id) }) else { return }
+        if let error {
+            call.continuation.resume(throwing: error.quireError)
+        } else {
+            call.continuation.resume(returning: line)
+        }
+    }
+
+    private func receivedPartial(_ line: [UInt8]) {
+        guard let part = try? WireCodec.decode(RPCRequest<PartialHeader>.self, from: line),
+            case .number(let id) = part.params.id
+        else { return }
+        state.withLock { $0.calls[id]?.onPartial }?(line)
+    }
+
+    private func receivedCancel(_ line: [UInt8]) {
+        guard let cancel = try? WireCodec.decode(RPCRequest<WireCancel>.self, from: line) else { return }
+        state.withLock { $0.answering[cancel.params.id] }?.fire()
+    }
+
+    private struct PartialHeader: Codable, Sendable {
+        var id: RPCIdentifier
+    }
+}

@@ -1,0 +1,114 @@
+/// The methods about the drive as a whole.
+package enum DriveMethods {
+    /// Who answers: version, protocol number and process id.
+    package enum Hello: WireMethod {
+        package static let name = "hello"
+        package typealias Parameters = WireNothing
+
+        package struct Result: Codable, Sendable {
+            package var version: String
+            /// Raised by one when a message changes so that older clients fail.
+            package var protocolVersion: Int
+            package var pid: Int32
+
+            package init(version: String, protocolVersion: Int, pid: Int32) {
+                self.version = version
+                self.protocolVersion = protocolVersion
+                self.pid = pid
+            }
+        }
+    }
+
+    /// How the drive stands.
+    package enum Status: WireMethod {
+        package static let name = "status"
+        package typealias Parameters = WireNothing
+        package typealias Result = DriveStatus
+    }
+
+    /// Pushes and pulls until nothing is pending, nothing more can be done, or time is up.
+    package enum Sync: WireMethod {
+        package static let name = "sync"
+
+        package struct Parameters: Codable, Sendable {
+            /// Nil waits as long as it takes.
+            package var timeoutSeconds: Double?
+            /// Upload deletions that the guard against a vanished store holds back.
+            package var confirmDeletes: Bool?
+
+            package init(timeoutSeconds: Double?, confirmDeletes: Bool?) {
+                self.timeoutSeconds = timeoutSeconds
+                self.confirmDeletes = confirmDeletes
+            }
+        }
+
+        package typealias Result = SyncOutcome
+    }
+
+    /// Unmounts, finishes index work and ends the daemon. The answer comes before the unmount; the connection closes when
+    /// the daemon is gone.
+    package enum Shutdown: WireMethod {
+        package static let name = "shutdown"
+        package typealias Parameters = WireNothing
+
+        package struct Result: Codable, Sendable {
+            /// What is not yet uploaded.
+            package var pending: PendingCounts
+
+            package init(pending: PendingCounts) { self.pending = pending }
+        }
+    }
+
+    /// Compares store, index and, when asked, provider.
+    package enum Check: WireMethod {
+        package static let name = "check"
+
+        package struct Parameters: Codable, Sendable {
+            /// Mend what can be mended without losing anything.
+            package var repair: Bool
+            /// Compare with the provider's listing, too.
+            package var provider: Bool
+
+            package init(repair: Bool, provider: Bool) {
+                self.repair = repair
+                self.provider = provider
+            }
+        }
+
+        package typealias Partial = [CheckDifference]
+
+        package struct Result: Codable, Sendable {
+            /// Items that were compared.
+            package var items: Int
+            package var differences: Int
+            /// Of those, how many were mended.
+            package var repaired: Int
+
+            package init(items: Int, differences: Int, repaired: Int) {
+                self.items = items
+                self.differences = differences
+                self.repaired = repaired
+            }
+        }
+    }
+}
+
+/// One thing that `check` found.
+package struct CheckDifference: Codable, Sendable, Hashable {
+    /// Which two disagree.
+    package enum Kind: String, Codable, Sendable {
+        case store, provider
+    }
+
+    package var path: WirePath
+    package var kind: Kind
+    package var message: String
+    package var repaired: Bool
+
+    package init(path: WirePath, kind: Kind, message: String, repaired: Bool) {
+        self.path = path
+        self.kind = kind
+        self.message = message
+        self.repaired = repaired
+    }
+}

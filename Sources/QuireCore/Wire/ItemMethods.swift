@@ -1,0 +1,137 @@
+/// The methods about items.
+package enum ItemMethods {
+    /// One item, by its path.
+    package struct Target: Codable, Sendable, Hashable {
+        package var path: WirePath
+
+        package init(path: WirePath) { self.path = path }
+    }
+
+    /// How one item stands.
+    package enum PathStatus: WireMethod {
+        package static let name = "pathStatus"
+        package typealias Parameters = Target
+        package typealias Result = ItemStatus
+    }
+
+    /// Everything known about one item.
+    package enum Info: WireMethod {
+        package static let name = "info"
+        package typealias Parameters = Target
+        package typealias Result = ItemInfo
+    }
+
+    /// Items by name and state.
+    package enum Find: WireMethod {
+        package static let name = "find"
+
+        package struct Parameters: Codable, Sendable {
+            /// A shell pattern for the item's own name.
+            package var name: String?
+            /// Items in any of these states.
+            package var states: [ItemState]?
+            /// Only items below this directory.
+            package var directory: WirePath?
+            /// Answer with the number alone.
+            package var countOnly: Bool
+
+            package init(name: String?, states: [ItemState]?, directory: WirePath?, countOnly: Bool) {
+                self.name = name
+                self.states = states
+                self.directory = directory
+                self.countOnly = countOnly
+            }
+        }
+
+        package typealias Partial = [ItemStatus]
+
+        package struct Result: Codable, Sendable {
+            package var count: Int
+
+            package init(count: Int) { self.count = count }
+        }
+    }
+
+    /// What `download`, `evict`, `pin` and `unpin` did.
+    package struct ContentOutcome: Codable, Sendable {
+        /// Files that were changed.
+        package var files: Int
+        package var bytes: Int64
+        /// Files that were left as they are, each with the reason.
+        package var refused: [Refusal]
+
+        package init(files: Int = 0, bytes: Int64 = 0, refused: [Refusal] = []) {
+            self.files = files
+            self.bytes = bytes
+            self.refused = refused
+        }
+    }
+
+    /// An item that was left alone, and why.
+    package struct Refusal: Codable, Sendable, Hashable {
+        package var path: WirePath
+        package var message: String
+
+        package init(path: WirePath, message: String) {
+            self.path = path
+            self.message = message
+        }
+    }
+
+    /// Brings content here; of a directory, all below it.
+    package enum Download: WireMethod {
+        package static let name = "download"
+        package typealias Parameters = Target
+        package typealias Result = ContentOutcome
+    }
+
+    /// Leaves only the attributes here; of a directory, of all below it.
+    package enum Evict: WireMethod {
+        package static let name = "evict"
+        package typealias Parameters = Target
+        package typealias Result = ContentOutcome
+    }
+
+    /// Keeps content here for good.
+    package enum Pin: WireMethod {
+        package static let name = "pin"
+        package typealias Parameters = Target
+        package typealias Result = ContentOutcome
+    }
+
+    /// Takes `pin` back.
+    package enum Unpin: WireMethod {
+        package static let name = "unpin"
+        package typealias Parameters = Target
+        package typealias Result = ContentOutcome
+    }
+
+    /// The regular files below a directory with their checksums where recorded.
+    package enum Manifest: WireMethod {
+        package static let name = "manifest"
+
+        package struct Parameters: Codable, Sendable {
+            package var directory: WirePath
+
+            package init(directory: WirePath) { self.directory = directory }
+        }
+
+        /// One regular file.
+        package struct Entry: Codable, Sendable, Hashable {
+            package var path: WirePath
+            /// Whether its content is not here.
+            package var dataless: Bool
+            /// The provider's recorded SHA-256; given for dataless files only, all others are to be read.
+            package var checksum: ContentChecksum?
+
+            package init(path: WirePath, dataless: Bool, checksum: ContentChecksum?) {
+                self.path = path
+                self.dataless = dataless
+                self.checksum = checksum
+            }
+        }
+
+        package typealias Partial = [Entry]
+        package typealias Result = Find.Result
+    }
+}

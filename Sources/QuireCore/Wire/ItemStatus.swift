@@ -1,0 +1,84 @@
+/// How one item stands; `quire status --json PATH` prints exactly these members.
+package struct ItemStatus: Codable, Sendable, Hashable {
+    package var path: WirePath
+    package var id: ItemID
+    package var kind: FileKind
+    package var size: Int64
+    package var state: ItemState
+    /// The provider's version; null while it has none.
+    package var version: ProviderVersion?
+    /// The provider's name in the configuration.
+    package var provider: String
+    package var container: ContainerID
+    package var pinned: Bool
+    /// Bytes of content that are here.
+    package var materialized: Int64
+
+    package init(
+        path: WirePath, id: ItemID, kind: FileKind, size: Int64, state: ItemState, version: ProviderVersion?,
+        provider: String, container: ContainerID, pinned: Bool, materialized: Int64
+    ) {
+        self.path = path
+        self.id = id
+        self.kind = kind
+        self.size = size
+        self.state = state
+        self.version = version
+        self.provider = provider
+        self.container = container
+        self.pinned = pinned
+        self.materialized = materialized
+    }
+
+    private enum CodingKeys: CodingKey {
+        case path, id, kind, size, state, version, provider, container, pinned, materialized
+    }
+
+    package func encode(to encoder: any Encoder) throws {
+        var values = encoder.container(keyedBy: CodingKeys.self)
+        try values.encode(path, forKey: .path)
+        try values.encode(id, forKey: .id)
+        try values.encode(kind, forKey: .kind)
+        try values.encode(size, forKey: .size)
+        try values.encode(state, forKey: .state)
+        try values.encode(version, forKey: .version)
+        try values.encode(provider, forKey: .provider)
+        try values.encode(container, forKey: .container)
+        try values.encode(pinned, forKey: .pinned)
+        try values.encode(materialized, forKey: .materialized)
+    }
+}
+
+/// All metadata of one item.
+package struct ItemInfo: Codable, Sendable, Hashable {
+    package var status: ItemStatus
+    package var modified: WireTime
+    /// When content or attributes last changed in the store.
+    package var changed: WireTime
+    /// Permission bits in octal, as `chmod` takes them.
+    package var mode: String
+    package var tags: [String]
+    /// SHA-256 that the provider's version has, where known.
+    package var checksum: ContentChecksum?
+    /// Paths of conflict copies beside it.
+    package var conflicts: [WirePath]
+    /// The parked error, if there is one.
+    package var error: DriveStatus.Problem?
+    package var symlinkTarget: String?
+
+    package init(
+        status: ItemStatus, modified: WireTime, changed: WireTime, mode: String, tags: [String] = [],
+        checksum: ContentChecksum? = nil, conflicts: [WirePath] = [], error: DriveStatus.Problem? = nil,
+        symlinkTarget: String? = nil
+    ) {
+        self.status = status
+        self.modified = modified
+        self.changed = changed
+        self.mode = mode
+        self.tags = tags
+        self.checksum = checksum
+        self.conflicts = conflicts
+        self.error = error
+        self.symlinkTarget = symlinkTarget
+    }
+}

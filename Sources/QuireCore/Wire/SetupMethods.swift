@@ -1,0 +1,87 @@
+/// The methods that change which providers and containers the drive has.
+package enum SetupMethods {
+    /// A provider of the configuration.
+    package struct Provider: Codable, Sendable, Hashable {
+        package var name: String
+        package var url: String
+        /// Keeps the default container, and every container that names no other.
+        package var isDefault: Bool
+
+        package init(name: String, url: String, isDefault: Bool) {
+            self.name = name
+            self.url = url
+            self.isDefault = isDefault
+        }
+    }
+
+    /// A container of the configuration.
+    package struct Container: Codable, Sendable, Hashable {
+        package var id: ContainerID
+        /// The name of its directory on the drive; empty for the default container, which is the drive's root.
+        package var name: String
+        /// Nil: kept by the default provider as an ordinary directory of the default container.
+        package var provider: String?
+        package var isPublic: Bool
+
+        package init(id: ContainerID, name: String, provider: String?, isPublic: Bool) {
+            self.id = id
+            self.name = name
+            self.provider = provider
+            self.isPublic = isPublic
+        }
+    }
+
+    /// What a change of the configuration has to say.
+    package struct Outcome: Codable, Sendable {
+        /// One sentence each.
+        package var messages: [String]
+
+        package init(messages: [String] = []) { self.messages = messages }
+    }
+
+    package enum ProviderAdd: WireMethod {
+        package static let name = "provider.add"
+        package typealias Parameters = Provider
+        package typealias Result = Outcome
+    }
+
+    package enum ProviderList: WireMethod {
+        package static let name = "provider.list"
+        package typealias Parameters = WireNothing
+
+        package struct Result: Codable, Sendable {
+            package var providers: [Provider]
+
+            package init(providers: [Provider]) { self.providers = providers }
+        }
+    }
+
+    package enum ProviderRemove: WireMethod {
+        package static let name = "provider.remove"
+
+        package struct Parameters: Codable, Sendable {
+            package var name: String
+
+            package init(name: String) { self.name = name }
+        }
+
+        package typealias Result = Outcome
+    }
+
+    package enum ContainerCreate: WireMethod {
+        package static let name = "container.create"
+        package typealias Parameters = Container
+        package typealias Result = Outcome
+    }
+
+    package enum ContainerList: WireMethod {
+        package static let name = "container.list"
+        package typealias Parameters = WireNothing
+
+        package struct Result: Codable, Sendable {
+            package var containers: [Container]
+
+            package init(containers: [Container]) { self.containers = containers }
+        }
+    }
+}

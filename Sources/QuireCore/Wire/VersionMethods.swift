@@ -1,0 +1,99 @@
+/// The methods about conflicts and kept versions.
+package enum VersionMethods {
+    /// A conflict copy and the document it is a copy of.
+    package struct Conflict: Codable, Sendable, Hashable {
+        /// The copy.
+        package var path: WirePath
+        /// The document beside it.
+        package var document: WirePath
+        /// `YYYY-MM-DD`.
+        package var date: String
+        package var device: String
+
+        package init(path: WirePath, document: WirePath, date: String, device: String) {
+            self.path = path
+            self.document = document
+            self.date = date
+            self.device = device
+        }
+    }
+
+    /// All conflicts of the drive.
+    package enum Conflicts: WireMethod {
+        package static let name = "conflicts"
+        package typealias Parameters = WireNothing
+        package typealias Partial = [Conflict]
+        package typealias Result = ItemMethods.Find.Result
+    }
+
+    /// Ends a conflict: the versions named are kept, the others go to the kept versions.
+    package enum Resolve: WireMethod {
+        package static let name = "resolve"
+
+        package struct Parameters: Codable, Sendable {
+            /// The document or one of its conflict copies.
+            package var path: WirePath
+            /// `current`, a device's name, or a copy's file name. When the first is not `current`, it becomes the document.
+            package var keep: [String]
+
+            package init(path: WirePath, keep: [String]) {
+                self.path = path
+                self.keep = keep
+            }
+        }
+
+        package struct Result: Codable, Sendable {
+            /// Copies that were removed (and are among the document's versions now).
+            package var removed: [WirePath]
+            package var kept: [WirePath]
+
+            package init(removed: [WirePath], kept: [WirePath]) {
+                self.removed = removed
+                self.kept = kept
+            }
+        }
+    }
+
+    /// A kept version of a document.
+    package struct Version: Codable, Sendable, Hashable {
+        /// What `restore` takes.
+        package var name: String
+        package var date: WireTime
+        package var size: Int64
+
+        package init(name: String, date: WireTime, size: Int64) {
+            self.name = name
+            self.date = date
+            self.size = size
+        }
+    }
+
+    /// The kept versions of a document, newest first.
+    package enum Versions: WireMethod {
+        package static let name = "versions"
+        package typealias Parameters = ItemMethods.Target
+
+        package struct Result: Codable, Sendable {
+            package var versions: [Version]
+
+            package init(versions: [Version]) { self.versions = versions }
+        }
+    }
+
+    /// Makes a kept version the document's content; what was there becomes a kept version.
+    package enum Restore: WireMethod {
+        package static let name = "restore"
+
+        package struct Parameters: Codable, Sendable {
+            package var path: WirePath
+            package var version: String
+
+            package init(path: WirePath, version: String) {
+                self.path = path
+                self.version = version
+            }
+        }
+
+        package typealias Result = WireNothing
+    }
+}
