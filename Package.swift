@@ -38,6 +38,8 @@ let package = Package(
             name: "CFuse",
             cSettings: [.define("_FILE_OFFSET_BITS", to: "64")],
             linkerSettings: [.linkedLibrary("fuse3")]),
+        // What Swift's Glibc module leaves out: extended attributes, renameat2, O_PATH, FICLONE.
+        .target(name: "CLinux", cSettings: [.define("_GNU_SOURCE")]),
         .target(
             name: "QuireCore",
             dependencies: [.product(name: "SystemPackage", package: "swift-system")],
@@ -47,7 +49,7 @@ let package = Package(
         .target(
             name: "QuireStore",
             dependencies: [
-                "QuireCore",
+                "CLinux", "QuireCore",
                 .product(name: "SystemPackage", package: "swift-system"),
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "Logging", package: "swift-log"),
@@ -56,7 +58,7 @@ let package = Package(
         .target(
             name: "QuireIndex",
             dependencies: [
-                "QuireCore",
+                "CLinux", "QuireCore",
                 .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "SystemPackage", package: "swift-system"),
                 .product(name: "Logging", package: "swift-log"),
@@ -65,7 +67,7 @@ let package = Package(
         .target(
             name: "QuireProviders",
             dependencies: [
-                "QuireCore",
+                "CLinux", "QuireCore",
                 .product(name: "SystemPackage", package: "swift-system"),
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "Logging", package: "swift-log"),
@@ -82,7 +84,7 @@ let package = Package(
         .target(
             name: "QuireFilesystem",
             dependencies: [
-                "CFuse", "QuireCore", "QuireStore", "QuireCoordination",
+                "CFuse", "CLinux", "QuireCore", "QuireStore", "QuireCoordination",
                 .product(name: "SystemPackage", package: "swift-system"),
                 .product(name: "Logging", package: "swift-log"),
             ],

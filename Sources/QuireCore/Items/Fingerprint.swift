@@ -21,8 +21,12 @@ package struct Fingerprint: Sendable, Hashable, Codable {
     package static let racyWindowNanoseconds: Int64 = 20_000_000
 
     /// Whether this fingerprint, taken at `now`, proves nothing yet: the file changed less than two ticks before.
+    ///
+    /// A time well after `now` (the clock was set back, or `touch` was used) is not racy: the next write gets another one.
     package func isRacy(takenAt now: FileTime) -> Bool {
-        let newest = max(mtime.nanoseconds <= now.nanoseconds ? mtime.nanoseconds : 0, ctime.nanoseconds)
-        return now.nanoseconds - newest < Self.racyWindowNanoseconds
+        [mtime, ctime].contains { time in
+            let (age, overflow) = now.nanoseconds.subtractingReportingOverflow(time.nanoseconds)
+            return !overflow && age.magnitude < Self.racyWindowNanoseconds.magnitude
+        }
     }
 }

@@ -1,0 +1,23 @@
+// What Swift's Glibc module leaves out of Linux's headers.
+//
+// No feature macro is set here: Swift's own view of the C library would then differ from this one.
+#ifndef QUIRE_CLINUX_H
+#define QUIRE_CLINUX_H
+
+#include <sys/xattr.h>
+
+// open(2): a descriptor that only names a place in the tree.
+static const int quire_O_PATH = 010000000;
+// renameat2(2): EEXIST instead of replacing, and swapping two entries.
+static const unsigned int quire_RENAME_NOREPLACE = 1;
+static const unsigned int quire_RENAME_EXCHANGE = 2;
+// lseek(2): the next data, the next hole.
+static const int quire_SEEK_DATA = 3;
+static const int quire_SEEK_HOLE = 4;
+
+// renameat2(2).
+int quire_renameat2(int from, const char *source, int to, const char *target, unsigned int flags);
+// ioctl_ficlonerange(2): makes `target` share all of `source`'s blocks.
+int quire_ficlone(int target, int source);
+
+#endif
