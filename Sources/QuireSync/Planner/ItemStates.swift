@@ -1,0 +1,113 @@
+package import QuireCore
+
+/// The directory that an item lies in, as something that keeps its identity when that directory is renamed.
+package enum Node: Sendable, Hashable {
+    /// The container's root.
+    case root
+    /// A directory that the provider acknowledged, by the base path it has now.
+    case base(RelativePath)
+    /// A directory that only the provider has, by its remote path. A local one that was found at the same place is the same.
+    case remote(RelativePath)
+    /// A directory that only this device has, by its path below the container's root.
+    case local(RelativePath)
+}
+
+/// Where an item is: a directory and a name in it. Renaming the directory changes no place below it.
+package struct Place: Sendable, Hashable {
+    package var parent: Node
+    package var name: FileName
+
+    package init(_ parent: Node, _ name: FileName) {
+        self.parent = parent
+        self.name = name
+    }
+}
+
+/// What an item consists of, apart from where it is: the same for base, local and remote.
+package struct ItemFacts: Sendable, Hashable {
+    package var kind: FileKind
+    /// 0 for directories.
+    package var size: Int64
+    /// Nil where it is not known without reading the content.
+    package var checksum: ContentChecksum?
+    /// For symlinks only.
+    package var symlinkTarget: [UInt8]?
+    package var mtime: FileTime
+    /// Nil where the provider keeps none.
+    package var mode: UInt16?
+
+    package init(
+        kind: FileKind, size: Int64, checksum: ContentChecksum? = nil, symlinkTarget: [UInt8]? = nil, mtime: FileTime,
+        mode: UInt16?
+    ) {
+        self.kind = kind
+        self.size = size
+        self.checksum = checksum
+        self.symlinkTarget = symlinkTarget
+        self.mtime = mtime
+        self.mode = mode
+    }
+
+    package init(_ base: BaseRecord) {
+        self.init(
+            kind: base.kind, size: base.kind == .file ? base.size : 0, checksum: base.checksum,
+            symlinkTarget: base.symlinkTarget, mtime: base.mtime, mode: base.mode)
+    }
+
+    package init(_ remote: RemoteItem) {
+        self.init(
+            kind: remote.kind, size: remote.kind == .file ? remote.size.bytes : 0, checksum: remote.checksum,
+            symlinkTarget: remote.symlinkTarget, mtime: remote.mtime, mode: remote.mode)
+    }
+}
+
+/// What the provider last acknowledged.
+package struct BaseState: Sendable, Hashable {
+    package var place: Place
+    package var version: ProviderVersion
+    package var facts: ItemFacts
+
+    package init(place: Place, version: ProviderVersion, facts: ItemFacts) {
+        self.place = place
+        self.version = version
+        self.facts = facts
+    }
+}
+
+/// What the provider has now.
+package struct RemoteState: Sendable, Hashable {
+    package var place: Place
+    package var version: ProviderVersion
+    package var facts: ItemFacts
+
+    package init(place: Place, version: ProviderVersion, facts: ItemFacts) {
+        self.place = place
+        self.version = version
+        self.facts = facts
+    }
+}
+
+/// What this device has now.
+package struct LocalState: Sendable, Hashable {
+    package enum Content: Sendable, Hashable {
+        /// The fingerprint is the acknowledged one.
+        case asBase
+        /// Differs from the base, or there is no base to compare with.
+        case changed
+        /// A placeholder for this version (nil where it does not say which): there is nothing here that could be lost.
+        case dataless(ProviderVersion?)
+    }
+
+    package var place: Place
+    package var content: Content
+    package var facts: ItemFacts
+    /// Never uploaded: ephemeral names, FIFOs, sockets, devices.
+    package var isLocalOnly: Bool
+
+    package init(place: Place, content: Content, facts: ItemFacts, isLocalOnly: Bool = false) {
+        self.place = place
+        self.content = content
+        self.facts = facts
+        self.isLocalOnly = isLocalOnly
+    }
+}

@@ -1,0 +1,175 @@
+import QuireCore
+
+/// Decides what to do about one item, from what was acknowledged, what is here, and what the provider has.
+///
+/// Pure: no clock, no I/O, no state. Nothing that differs from the base is ever discarded; a mistake can only keep too much.
+///
+/// Without a base:
+/// ```
+///               remote: absent        present
+/// local absent          -             createLocal
+///       present         createRemote  equal -> adopt (remote attributes win); unknown -> compare; else moveAside, createLocal
+///       dataless        hold          same version -> adopt; else updateLocal
+///       local-only      -             moveAside, createLocal
+/// ```
+/// With a base ("changed": content, attributes or place differ from the base's):
+/// ```
+///               remote: absent                  unchanged      changed                        other kind
+/// local absent          forget                  deleteRemote   createLocal                    createLocal
+///       unchanged       removeLocal             -              follow it (below)              removeLocal, createLocal
+///       changed         forget, createRemote    push (below)   merge (below)                  moveAside, createLocal
+///       dataless        removeLocal             as unchanged, or its move and attributes      removeLocal, createLocal
+///       other kind      forget, createRemote    deleteRemote,  moveAside, createLocal         same kind: as without base
+///                                               createRemote                                  else moveAside, createLocal
+///       local-only      as local absent; createLocal is preceded by moveAside when it lies in the same place
+/// ```
+/// Both there, one kind; place, content and attributes are decided one by one:
+/// ```
+///               changed here      changed there     changed in both
+/// place         moveRemote        moveLocal         same place: followMove; else moveLocal (remote wins)
+/// content       upload            updateLocal       equal: as attributes; unknown: compare; else moveAside, createLocal
+/// attributes    pushAttributes    applyAttributes   equal: adopt; else applyAttributes, field by field, remote wins
+/// neither, but another version: adopt
+/// ```
+package enum SyncPlanner {
+    /// The plan for one item. Nil means: is not there.
+    package static func plan(base: BaseState?, local: LocalState?, remote: RemoteState?) -> ItemPlan {
+        if let local, local.isLocalOnly { return planAroundLocalOnly(base, local, remote) }
+        guard let base else { return planNew(local, remote) }
+        switch (local, remote) {
+        case (nil, nil): return [.forget]
+        case (nil, let remote?):
+            return differs(remote, from: base) ? [.createLocal] : [.deleteRemote(expecting: remote.version)]
+        case (let local?, nil):
+            if case .dataless = local.content { return [.removeLocal] }
+            return differs(local, from: base) ? [.forget, .createRemote] : [.removeLocal]
+        case (let local?, let remote?):
+            if base.facts.kind == local.facts.kind, base.facts.kind == remote.facts.kind {
+                return merge(base, local, remote)
+            }
+            return planKindChange(base, local, remote)
+        }
+    }
+
+    /// The mode that an item ends with, when the provider's attributes are applied: a mode that only this device changed stays.
+    package static func mergedMode(base: ItemFacts?, local: ItemFacts?, remote: ItemFacts) -> UInt16? {
+        guard let base, let local, let remoteMode = remote.mode, remoteMode == base.mode else { return remote.mode }
+        return local.mode ?? remoteMode
+    }
+
+    /// Whether two sides hold the same content; nil when checksums are needed and one is missing.
+    package static func sameContent(_ one: ItemFacts, _ other: ItemFacts) -> Bool? {
+        guard one.kind == other.kind else { return false }
+        switch one.kind {
+        case .symlink: return one.symlinkTarget == other.symlinkTarget
+        case .file:
+            guard one.size == other.size else { return false }
+            if one.size == 0 { return true }
+            guard let left = one.checksum, let right = other.checksum else { return nil }
+            return left == right
+        case .directory, .fifo, .socket, .characterDevice, .blockDevice: return true
+        }
+    }
+
+    /// Whether mtime or mode differ in a way that counts: a directory's mtime follows its entries and is nobody's edit, a
+    /// symlink has no mode of its own, and a provider without modes changes none.
+    package static func attributesDiffer(_ one: ItemFacts, _ other: ItemFacts) -> Bool {
+        let modesDiffer = one.kind != .symlink && one.mode != nil && other.mode != nil && one.mode != other.mode
+        return modesDiffer || (one.kind != .directory && one.mtime != other.mtime)
+    }
+}
+
+extension SyncPlanner {
+    private static func planAroundLocalOnly(_ base: BaseState?, _ local: LocalState, _ remote: RemoteState?) -> ItemPlan {
+        let plan = plan(base: base, local: nil, remote: remote)
+        guard plan.steps == [.createLocal], local.place == remote?.place else { return plan }
+        return [.moveAside, .createLocal]
+    }
+
+    private static func planNew(_ local: LocalState?, _ remote: RemoteState?) -> ItemPlan {
+        switch (local, remote) {
+        case (nil, nil): []
+        case (let local?, nil):
+            if case .dataless = local.content { [.hold] } else { [.createRemote] }
+        case (nil, _?): [.createLocal]
+        case (let local?, let remote?): planSamePlace(local, remote)
+        }
+    }
+
+    /// Two items that met in one place with nothing known to have been common.
+    private static func planSamePlace(_ local: LocalState, _ remote: RemoteState) -> ItemPlan {
+        if case .dataless(let version) = local.content {
+            guard remote.facts.kind == .file else { return [.removeLocal, .createLocal] }
+            return version == remote.version && local.facts.size == remote.facts.size ? [.adopt] : [.updateLocal]
+        }
+        switch sameContent(local.facts, remote.facts) {
+        case nil: return [.compare]
+        case true?: return attributesDiffer(local.facts, remote.facts) ? [.applyAttributes] : [.adopt]
+        case false?: return [.moveAside, .createLocal]
+        }
+    }
+
+    private static func planKindChange(_ base: BaseState, _ local: LocalState, _ remote: RemoteState) -> ItemPlan {
+        let isDataless = if case .dataless = local.content { true } else { false }
+        if local.facts.kind == remote.facts.kind, !isDataless { return planSamePlace(local, remote) }
+        if local.facts.kind == base.facts.kind {
+            return differs(local, from: base) && !isDataless ? [.moveAside, .createLocal] : [.removeLocal, .createLocal]
+        }
+        if remote.facts.kind == base.facts.kind, !differs(remote, from: base), !isDataless {
+            return [.deleteRemote(expecting: remote.version), .createRemote]
+        }
+        return isDataless ? [.removeLocal, .createLocal] : [.moveAside, .createLocal]
+    }
+
+    private static func merge(_ base: BaseState, _ local: LocalState, _ remote: RemoteState) -> ItemPlan {
+        let content = mergeContent(base, local, remote)
+        if content.contains(.compare) || content.contains(.moveAside) { return ItemPlan(content) }
+        return ItemPlan(mergePlace(base, local, remote) + content)
+    }
+
+    private static func mergePlace(_ base: BaseState, _ local: LocalState, _ remote: RemoteState) -> [SyncStep] {
+        if local.place == remote.place { return remote.place == base.place ? [] : [.followMove] }
+        return remote.place == base.place ? [.moveRemote] : [.moveLocal]
+    }
+
+    private static func mergeContent(_ base: BaseState, _ local: LocalState, _ remote: RemoteState) -> [SyncStep] {
+        switch (local.content == .changed, contentChanged(base, remote)) {
+        case (true, true):
+            switch sameContent(local.facts, remote.facts) {
+            case nil: return [.compare]
+            case true?: return attributesDiffer(local.facts, remote.facts) ? [.applyAttributes] : [.adopt]
+            case false?: return [.moveAside, .createLocal]
+            }
+        case (true, false): return [.upload(expecting: remote.version)]
+        case (false, true): return [.updateLocal]
+        case (false, false): return mergeAttributes(base, local, remote)
+        }
+    }
+
+    private static func mergeAttributes(_ base: BaseState, _ local: LocalState, _ remote: RemoteState) -> [SyncStep] {
+        let here = attributesDiffer(local.facts, base.facts)
+        let there = attributesDiffer(remote.facts, base.facts)
+        if there, attributesDiffer(local.facts, remote.facts) { return [.applyAttributes] }
+        if here, !there { return [.pushAttributes(expecting: remote.version)] }
+        return there || remote.version != base.version ? [.adopt] : []
+    }
+
+    /// Whether the provider's content may be another than the base's.
+    private static func contentChanged(_ base: BaseState, _ remote: RemoteState) -> Bool {
+        switch remote.facts.kind {
+        case .directory: false
+        case .symlink: base.facts.symlinkTarget != remote.facts.symlinkTarget
+        default: base.version != remote.version && sameContent(base.facts, remote.facts) != true
+        }
+    }
+
+    private static func differs(_ remote: RemoteState, from base: BaseState) -> Bool {
+        remote.facts.kind != base.facts.kind || remote.place != base.place || contentChanged(base, remote)
+            || attributesDiffer(remote.facts, base.facts)
+    }
+
+    private static func differs(_ local: LocalState, from base: BaseState) -> Bool {
+        local.facts.kind != base.facts.kind || local.place != base.place || local.content == .changed
+            || attributesDiffer(local.facts, base.facts)
+    }
+}

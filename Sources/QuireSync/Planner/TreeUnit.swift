@@ -1,0 +1,55 @@
+package import QuireCore
+
+/// A local item as the planner sees it.
+package struct LocalEntry: Sendable, Hashable {
+    package var id: ItemID
+    /// Below the container's root.
+    package var path: RelativePath
+    package var content: LocalState.Content
+    package var facts: ItemFacts
+    package var fingerprint: Fingerprint
+    package var isLocalOnly: Bool
+
+    package init(
+        id: ItemID, path: RelativePath, content: LocalState.Content, facts: ItemFacts, fingerprint: Fingerprint,
+        isLocalOnly: Bool = false
+    ) {
+        self.id = id
+        self.path = path
+        self.content = content
+        self.facts = facts
+        self.fingerprint = fingerprint
+        self.isLocalOnly = isLocalOnly
+    }
+}
+
+/// A base, and the local item that is linked to it; nil when that was deleted here.
+package struct TreeBase: Sendable, Hashable {
+    package var record: BaseRecord
+    package var local: LocalEntry?
+
+    package init(record: BaseRecord, local: LocalEntry?) {
+        self.record = record
+        self.local = local
+    }
+}
+
+/// One item of the three trees, and what is to be done about it.
+package struct TreeUnit: Sendable, Hashable {
+    package var base: BaseRecord?
+    package var local: LocalEntry?
+    package var remote: RemoteItem?
+    /// Where the item belongs in the store once the plan is done, below the container's root; nil where nothing remains.
+    package var target: RelativePath?
+    package var plan: ItemPlan
+
+    package init(
+        base: BaseRecord?, local: LocalEntry?, remote: RemoteItem?, target: RelativePath?, plan: ItemPlan
+    ) {
+        self.base = base
+        self.local = local
+        self.remote = remote
+        self.target = target
+        self.plan = plan
+    }
+}
