@@ -14,6 +14,8 @@ static const unsigned int quire_RENAME_EXCHANGE = 2;
 // lseek(2): the next data, the next hole.
 static const int quire_SEEK_DATA = 3;
 static const int quire_SEEK_HOLE = 4;
+// utimensat(2): leaves this time as it is.
+static const long quire_UTIME_OMIT = (1L << 30) - 2;
 
 // renameat2(2).
 int quire_renameat2(int from, const char *source, int to, const char *target, unsigned int flags);

@@ -1,0 +1,163 @@
+import CLinux
+import Glibc
+package import QuireCore
+
+/// Whether a file has open handles.
+package enum OpenState: Sendable, Hashable {
+    case closed
+    case reading
+    /// Some handle is open for writing.
+    case writing
+}
+
+/// What became of a compare-and-swap.
+package enum CompareAndSwapOutcome: Sendable, Hashable {
+    case done(CommittedChange)
+    /// What is there is not what was expected; nothing was changed.
+    case stale
+    /// The item is open; nothing was changed.
+    case busy
+
+    /// As `LocalTreeCommitter` answers.
+    package var result: LocalChangeResult {
+        switch self {
+        case .done(let change): .done(change.status)
+        case .stale: .stale
+        case .busy: .busy
+        }
+    }
+}
+
+/// A change that was made, with what its maker needs to bring its own tables in order.
+package struct CommittedChange: Sendable, Hashable {
+    /// What to record; has the base of the `LocalChange`.
+    package var commit: StoreEvent.Commit
+    /// What was at the path before; nil when nothing was.
+    package var previous: FileStatus?
+    /// The entry afterwards (for a move: at its destination); nil after a removal.
+    package var status: FileStatus?
+    /// Inode of the directory of the path.
+    package var parent: UInt64
+    /// Inode of the directory of a move's destination.
+    package var destinationParent: UInt64?
+}
+
+/// Performs `LocalChange`s on a tree: look, compare, and one system call that changes.
+package enum CompareAndSwap {
+    /// Performs exactly one change, or none.
+    ///
+    /// The caller serialises this with everything else that changes the tree, and holds its lock across the call: between
+    /// the look and the swap only a program that goes around the daemon can slip in (and where nothing is expected to be,
+    /// not even that: the kernel checks). Short: a few system calls on the local filesystem, no fsync.
+    ///
+    /// | operation | expecting `.absent` | expecting `.fingerprint` |
+    /// |---|---|---|
+    /// | install | nothing there, or `.stale` | that file or link is replaced; `.stale` over a directory |
+    /// | makeDirectory | nothing there, or `.stale` | EINVAL |
+    /// | move, remove, setAttributes | EINVAL | that item, or `.stale` |
+    ///
+    /// A directory on the way that is missing, or is no directory, is `.stale`; so are a move's target that is taken and a
+    /// directory that is not empty. Of a directory only inode and kind are compared.
+    /// - Parameter isOpen: answers for the item found; called at most once, under the caller's lock.
+    /// - Throws: the errno of the system call that failed; nothing was changed then.
+    package static func perform(
+        _ tree: DriveTree, _ change: LocalChange, isOpen: (FileStatus) -> OpenState
+    ) throws(LocalChangeError) -> CompareAndSwapOutcome {
+        guard change.isMeaningful, let name = change.path.name else { throw change.failure(EINVAL, "plan") }
+        guard let location = try resolve(tree, change.path, for: change) else { return .stale }
+        let parent = try location.parentInode(change)
+        let found = try change.call("look up") { () throws(StoreError) in try location.status(shown: change.path) }
+        guard change.expecting.matches(found) else { return .stale }
+        if let found, isBusy(isOpen(found), change) { return .busy }
+        let site = Site(change: change, parent: parent, name: name, found: found)
+        switch change.operation {
+        case .install(let stagedPath, let dataless):
+            return try install(location, site, stagedPath: stagedPath, dataless: dataless)
+        case .makeDirectory(let mode, let mtime):
+            return try makeDirectory(location, site, mode: mode, mtime: mtime)
+        case .move(let destination):
+            guard let target = try resolve(tree, destination, for: change) else { return .stale }
+            return try move(location, site, to: target)
+        case .remove:
+            return try remove(location, site)
+        case .setAttributes(let mode, let mtime):
+            return try setAttributes(location, site, mode: mode, mtime: mtime)
+        }
+    }
+
+    /// What is known once the expectation was met.
+    struct Site {
+        let change: LocalChange
+        let parent: UInt64
+        let name: FileName
+        let found: FileStatus?
+
+        func done(_ event: StoreEvent.Commit.Change, status: FileStatus?, destination: UInt64? = nil)
+            -> CompareAndSwapOutcome
+        {
+            .done(
+                CommittedChange(
+                    commit: StoreEvent.Commit(event, base: change.base), previous: found, status: status, parent: parent,
+                    destinationParent: destination))
+        }
+    }
+
+    private static func isBusy(_ state: OpenState, _ change: LocalChange) -> Bool {
+        switch state {
+        case .closed: false
+        case .reading: change.refuseIfOpen
+        case .writing: true
+        }
+    }
+
+    /// Nil where the path's directory is not there.
+    private static func resolve(_ tree: DriveTree, _ path: RelativePath, for change: LocalChange)
+        throws(LocalChangeError) -> DriveTree.Location?
+    {
+        do {
+            return try tree.location(of: path)
+        } catch {
+            if error.code == .notFound { return nil }
+            throw change.failure(error.errno ?? EIO, "reach")
+        }
+    }
+}
+
+extension LocalChange {
+    /// Whether operation and expectation fit each other.
+    fileprivate var isMeaningful: Bool {
+        switch (operation, expecting) {
+        case (.install, _), (.makeDirectory, .absent): true
+        case (.move, .fingerprint), (.remove, .fingerprint), (.setAttributes, .fingerprint): true
+        case (.makeDirectory, .fingerprint), (.move, .absent), (.remove, .absent), (.setAttributes, .absent): false
+        }
+    }
+
+    func failure(_ errno: Int32, _ operation: String) -> LocalChangeError {
+        LocalChangeError(errno: errno, path: path, operation: operation)
+    }
+
+    /// Runs `body`, its error as this module's callers expect it.
+    func call<Result>(_ operation: String, _ body: () throws(StoreError) -> Result) throws(LocalChangeError) -> Result {
+        do { return try body() } catch { throw failure(error.errno ?? EIO, operation) }
+    }
+}
+
+extension LocalChange.Expectation {
+    /// Whether `status` is what is expected.
+    package func matches(_ status: FileStatus?) -> Bool {
+        switch (self, status) {
+        case (.absent, nil): true
+        case (.absent, _?), (.fingerprint, nil): false
+        case (.fingerprint(let expected), let status?) where expected.kind == .directory:
+            status.kind == .directory && status.inode == expected.inode
+        case (.fingerprint(let expected), let status?): status.fingerprint == expected
+        }
+    }
+}
+
+extension DriveTree.Location {
+    fileprivate func parentInode(_ change: LocalChange) throws(LocalChangeError) -> UInt64 {
+        do { return try directory.status().inode } catch { throw change.failure(error.errno ?? EIO, "look up") }
+    }
+}
