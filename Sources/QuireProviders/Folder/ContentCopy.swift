@@ -1,0 +1,91 @@
+import Crypto
+import Glibc
+import QuireCore
+
+/// Copies content between descriptors and computes its SHA-256 on the way.
+enum ContentCopy {
+    /// How much moves between two looks at the cancellation.
+    static let chunk = 1 << 20
+
+    /// Copies all of `source` from its start to the empty file `target`; chunks of zeros become holes.
+    ///
+    /// - Parameters:
+    ///   - path: the item, for messages.
+    ///   - target: open for reading and writing.
+    ///   - progress: called with the bytes copied so far.
+    static func copy(
+        _ path: RelativePath, from source: Int32, to target: Int32, cancellation: Cancellation,
+        progress: (ByteCount) -> Void = { _ in }
+    ) throws(ProviderError) -> (size: ByteCount, checksum: ContentChecksum) {
+        let cloned = isCloned(from: source, to: target)
+        return try hash(path, cloned ? target : source, cancellation, progress) { (bytes, offset) throws(ProviderError) in
+            if cloned || isZero(bytes) { return }
+            try ErrnoTranslation.about(path, "written") { () throws(SystemFailure) in
+                try write(bytes, to: target, at: offset)
+            }
+        } end: { (size) throws(ProviderError) in
+            try ErrnoTranslation.about(path, "written") { () throws(SystemFailure) in
+                _ = try SystemCalls.check("ftruncate") { ftruncate(target, Int(size)) }
+            }
+        }
+    }
+
+    /// Shares the blocks where the filesystem can. What is hashed afterwards is the clone, which nobody else changes.
+    private static func isCloned(from source: Int32, to target: Int32) -> Bool {
+        ioctl(target, LinuxCalls.cloneFile, source) == 0
+    }
+
+    private static func hash(
+        _ path: RelativePath, _ source: Int32, _ cancellation: Cancellation, _ progress: (ByteCount) -> Void,
+        each: (UnsafeRawBufferPointer, Int64) throws(ProviderError) -> Void, end: (Int64) throws(ProviderError) -> Void
+    ) throws(ProviderError) -> (size: ByteCount, checksum: ContentChecksum) {
+        var hasher = SHA256()
+        var offset: Int64 = 0
+        let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: chunk, alignment: 4096)
+        defer { buffer.deallocate() }
+        while true {
+            try cancellation.check()
+            let count = try ErrnoTranslation.about(path, "read") { () throws(SystemFailure) in
+                try SystemCalls.check("read") { Int32(pread(source, buffer.baseAddress, chunk, off_t(offset))) }
+            }
+            if count == 0 { break }
+            let bytes = UnsafeRawBufferPointer(rebasing: buffer[..<Int(count)])
+            hasher.update(bufferPointer: bytes)
+            try each(bytes, offset)
+            offset += Int64(count)
+            progress(ByteCount(offset))
+        }
+        try end(offset)
+        guard let checksum = ContentChecksum(bytes: Array(hasher.finalize())) else {
+            throw ProviderError(.corrupt, "\(path): no checksum could be computed")
+        }
+        return (ByteCount(offset), checksum)
+    }
+
+    /// Writes all of `bytes` at the file's position.
+    static func write(_ bytes: [UInt8], to target: Int32) throws(SystemFailure) {
+        try bytes.withUnsafeBufferPointer { (buffer) throws(SystemFailure) in
+            try write(UnsafeRawBufferPointer(buffer), to: target, at: 0)
+        }
+    }
+
+    private static func write(
+        _ bytes: UnsafeRawBufferPointer, to target: Int32, at offset: Int64
+    ) throws(SystemFailure) {
+        var rest = bytes
+        var position = offset
+        while !rest.isEmpty {
+            let part = rest
+            let count = try SystemCalls.check("write") {
+                Int32(pwrite(target, part.baseAddress, part.count, off_t(position)))
+            }
+            rest = UnsafeRawBufferPointer(rebasing: rest[Int(count)...])
+            position += Int64(count)
+        }
+    }
+
+    private static func isZero(_ bytes: UnsafeRawBufferPointer) -> Bool {
+        guard bytes.count > 1, let start = bytes.baseAddress else { return bytes.allSatisfy { $0 == 0 } }
+        return bytes[0] == 0 && memcmp(start, start + 1, bytes.count - 1) == 0
+    }
+}

@@ -1,0 +1,20 @@
+package import QuireCore
+
+/// Points at which a test plays the foreign tool that slips in.
+package struct FolderHooks: Sendable {
+    /// With the lock held, after the comparison and before the swap, move or removal.
+    package var beforeSwap: (@Sendable (RelativePath) -> Void)?
+    /// After a swap that displaced the wrong bytes, before they are put back.
+    package var beforeUndo: (@Sendable (RelativePath) -> Void)?
+    /// Between two chunks of a fetch.
+    package var duringFetch: (@Sendable (RelativePath) -> Void)?
+
+    package init(
+        beforeSwap: (@Sendable (RelativePath) -> Void)? = nil, beforeUndo: (@Sendable (RelativePath) -> Void)? = nil,
+        duringFetch: (@Sendable (RelativePath) -> Void)? = nil
+    ) {
+        self.beforeSwap = beforeSwap
+        self.beforeUndo = beforeUndo
+        self.duringFetch = duringFetch
+    }
+}

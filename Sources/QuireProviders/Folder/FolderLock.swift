@@ -1,0 +1,33 @@
+import Glibc
+import QuireCore
+
+/// The lock that every daemon using the folder takes to compare and publish: `flock` on `.quire/lock`.
+enum FolderLock {
+    /// Runs `body` with the lock held. Each call opens the lock file anew, so calls of one process exclude each other, too.
+    ///
+    /// Waits without blocking in the kernel, so that a holder that was stopped cannot keep a cancelled call.
+    static func withLock<Value>(
+        in control: borrowing OpenFile, _ cancellation: Cancellation, _ body: () throws(ProviderError) -> Value
+    ) throws(ProviderError) -> Value {
+        let path = FolderSession.controlPath(FolderLayout.lock)
+        let directory = control.descriptor
+        let file = try ErrnoTranslation.about(path, "locked") { () throws(SystemFailure) in
+            try SystemCalls.open(at: directory, FolderLayout.lock, O_RDWR | O_CREAT, mode: 0o666)
+        }
+        let descriptor = file.descriptor
+        var pause: Int64 = 50_000
+        while true {
+            try cancellation.check()
+            do throws(SystemFailure) {
+                try SystemCalls.check("flock") { flock(descriptor, LOCK_EX | LOCK_NB) }
+                break
+            } catch {
+                guard error.code == EWOULDBLOCK else { throw ErrnoTranslation.error(error, path, "locked") }
+            }
+            SystemCalls.sleep(nanoseconds: pause)
+            pause = min(pause * 2, 2_000_000)
+        }
+        defer { _ = flock(descriptor, LOCK_UN) }
+        return try body()
+    }
+}

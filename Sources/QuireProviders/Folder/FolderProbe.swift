@@ -1,0 +1,95 @@
+import Glibc
+import QuireCore
+
+/// What a folder's filesystem can do, found by trying it in `.quire/tmp`.
+struct FolderProbe {
+    var exchange = true
+    var noReplace = true
+    var birthTimes = true
+    var symlinks = true
+    var modes = true
+    var arbitraryNames = true
+    var longestName = 255
+    /// How long after its mtime a file may be written again with the same mtime.
+    var granularity: Int64 = Fingerprint.racyWindowNanoseconds
+
+    /// Where a try fails for lack of room or rights, the answer is what a Linux filesystem usually can.
+    init(_ session: borrowing FolderSession) {
+        let directory = session.temporary.descriptor
+        birthTimes = session.marker.birth != nil
+        var limits = statvfs()
+        if fstatvfs(session.root.descriptor, &limits) == 0, limits.f_namemax > 0 {
+            longestName = min(Int(limits.f_namemax), 255)
+        }
+        let first = FolderLayout.stagingName()
+        let second = FolderLayout.stagingName()
+        defer { for name in [first, second] { try? SystemCalls.unlink(at: directory, name) } }
+        guard Self.make(first, in: directory), Self.make(second, in: directory) else { return }
+        probeAttributes(first, in: directory)
+        exchange = Self.isDone { () throws(SystemFailure) in
+            try Placement.exchange((directory, first), with: (directory, second))
+        }
+        do throws(SystemFailure) {
+            try SystemCalls.rename((directory, first), to: (directory, second), flags: LinuxCalls.renameNoReplace)
+        } catch {
+            noReplace = error.code == EEXIST
+        }
+        probeNames(in: directory)
+    }
+
+    var capabilities: ProviderCapabilities {
+        ProviderCapabilities(
+            conditionalWrites: exchange && noReplace ? .atomic : .locked, stableIdentifiers: birthTimes,
+            directoryMoves: true, symlinks: symlinks, attributes: modes, arbitraryNames: arbitraryNames,
+            longestName: longestName, versionGranularity: .nanoseconds(granularity))
+    }
+
+    /// What a folder is taken for until it was probed.
+    static let unprobed = ProviderCapabilities(
+        conditionalWrites: .atomic, stableIdentifiers: true, directoryMoves: true, symlinks: true, attributes: true,
+        arbitraryNames: true, versionGranularity: .nanoseconds(Fingerprint.racyWindowNanoseconds))
+
+    private mutating func probeAttributes(_ name: FileName, in directory: Int32) {
+        guard let file = try? SystemCalls.open(at: directory, name, O_RDWR) else { return }
+        let odd = FileTime(nanoseconds: 1_000_000_001_123_456_789)
+        guard (try? SystemCalls.setTimes(of: file.descriptor, mtime: odd)) != nil,
+            (try? SystemCalls.setMode(of: file.descriptor, 0o640)) != nil,
+            let facts = try? SystemCalls.status(of: file.descriptor)
+        else {
+            modes = false
+            return
+        }
+        modes = facts.mode == 0o640
+        switch facts.mtime {
+        case odd: break
+        case let time where time.seconds == odd.seconds: granularity = time.subsecondNanoseconds == 0 ? 1_020_000_000 : granularity
+        default: granularity = 2_020_000_000
+        }
+    }
+
+    private mutating func probeNames(in directory: Int32) {
+        let link = FolderLayout.stagingName()
+        symlinks = Self.isDone { () throws(SystemFailure) in
+            try SystemCalls.makeSymlink(at: directory, link, target: [0x61])
+        }
+        try? SystemCalls.unlink(at: directory, link)
+        let odd = FileName(unchecked: FolderLayout.stagingName().bytes + [0xFF])
+        arbitraryNames = Self.make(odd, in: directory)
+        try? SystemCalls.unlink(at: directory, odd)
+    }
+
+    private static func make(_ name: FileName, in directory: Int32) -> Bool {
+        isDone { () throws(SystemFailure) in
+            _ = try SystemCalls.open(at: directory, name, O_RDWR | O_CREAT | O_EXCL, mode: 0o600)
+        }
+    }
+
+    private static func isDone(_ body: () throws(SystemFailure) -> Void) -> Bool {
+        do throws(SystemFailure) {
+            try body()
+            return true
+        } catch {
+            return error.code == ENOSPC || error.code == EDQUOT
+        }
+    }
+}

@@ -1,0 +1,155 @@
+import Glibc
+package import QuireCore
+
+extension FolderProvider {
+    package func changes(since cursor: ChangeCursor?) async throws(ProviderError) -> RemoteChanges {
+        try await perform { (session, cancellation) throws(ProviderError) in
+            let items = try self.list(session, cancellation)
+            try session.confirmMarker(root: self.root)
+            var digest = ListingDigest()
+            for item in items { digest.add(item) }
+            let next = digest.cursor
+            return next == cursor ? .none(next: next) : .everything(items, next: next)
+        }
+    }
+
+    package func item(at path: RelativePath) async throws(ProviderError) -> RemoteItem? {
+        try FolderLayout.validateReading(path)
+        return try await perform { (session, _) throws(ProviderError) in
+            guard let name = path.name else {
+                return FolderVersion.item(path, try Self.facts(of: session.root, path))
+            }
+            guard let parent = try session.parent(of: path) else { return nil }
+            return try self.settledItem(path, name, in: parent)
+        }
+    }
+
+    package func fetch(
+        _ path: RelativePath, version: ProviderVersion, to destination: String, progress: @Sendable (ByteCount) -> Void
+    ) async throws(ProviderError) -> RemoteItem {
+        try FolderLayout.validate(path)
+        return try await withoutActuallyEscaping(progress) { (progress) async throws(ProviderError) in
+            try await perform { (session, cancellation) throws(ProviderError) in
+                try self.fetchNow(path, version, destination, session, cancellation, progress)
+            }
+        }
+    }
+
+    private func fetchNow(
+        _ path: RelativePath, _ version: ProviderVersion, _ destination: String, _ session: borrowing FolderSession,
+        _ cancellation: Cancellation, _ progress: @Sendable (ByteCount) -> Void
+    ) throws(ProviderError) -> RemoteItem {
+        guard let name = path.name, let parent = try session.parent(of: path) else { throw Self.notFound(path) }
+        let source = try Self.openDocument(path, name, in: parent)
+        let facts = try Self.facts(of: source, path)
+        guard FolderVersion.version(of: facts) == version else { throw FolderSwap.refused(path) }
+        return try Self.creating(destination, for: path) { (target) throws(ProviderError) in
+            let copied = try ContentCopy.copy(
+                path, from: source.descriptor, to: target, cancellation: cancellation,
+                progress: { bytes in
+                    self.hooks.duringFetch?(path)
+                    progress(bytes)
+                })
+            let after = try Self.facts(of: source, path)
+            guard after.isSameContent(as: facts), copied.size.bytes == facts.size else { throw FolderSwap.refused(path) }
+            return FolderVersion.item(path, facts, version: version, checksum: copied.checksum)
+        }
+    }
+
+    private static func openDocument(
+        _ path: RelativePath, _ name: FileName, in parent: borrowing OpenFile
+    ) throws(ProviderError) -> OpenFile {
+        let directory = parent.descriptor
+        let found = try ErrnoTranslation.about(path, "read") { () throws(SystemFailure) in
+            try SystemCalls.status(at: directory, name)
+        }
+        guard let found else { throw notFound(path) }
+        guard found.kind == .file else {
+            throw ProviderError(.unsupported, "\(path) is a \(found.kind.rawValue) at the provider: it has no content to fetch")
+        }
+        return try ErrnoTranslation.about(path, "read") { () throws(SystemFailure) in
+            try SystemCalls.open(at: directory, name, O_RDONLY | O_NONBLOCK)
+        }
+    }
+
+    /// Creates the file at `destination`, fills it by `body`, and removes it when that fails.
+    private static func creating<Value>(
+        _ destination: String, for path: RelativePath, _ body: (Int32) throws(ProviderError) -> Value
+    ) throws(ProviderError) -> Value {
+        let target = try ErrnoTranslation.about(path, "brought to \(destination)") { () throws(SystemFailure) in
+            OpenFile(
+                taking: try SystemCalls.check("open") {
+                    open(destination, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
+                })
+        }
+        do throws(ProviderError) {
+            return try body(target.descriptor)
+        } catch {
+            _ = unlink(destination)
+            throw error
+        }
+    }
+
+    /// The item at `name` once its version is sure to change with the next write; nil where nothing that is listed is.
+    func settledItem(
+        _ path: RelativePath, _ name: FileName, in parent: borrowing OpenFile
+    ) throws(ProviderError) -> RemoteItem? {
+        let directory = parent.descriptor
+        return try ErrnoTranslation.about(path, "read") { () throws(SystemFailure) in
+            for attempt in 0..<3 {
+                guard let facts = try SystemCalls.status(at: directory, name), facts.kind.isSynced else { return nil }
+                let target =
+                    facts.kind == .symlink
+                    ? try name.withCString { (text) throws(SystemFailure) in
+                        try SystemCalls.readSymlink(at: directory, text, size: facts.size)
+                    } : nil
+                guard self.isRacy(facts) else { return FolderVersion.item(path, facts, target: target) }
+                if attempt == 2 { return FolderVersion.item(path, facts, version: FolderVersion.unsettled(facts)) }
+                self.waitUntilSettled(facts.mtime)
+            }
+            return nil
+        }
+    }
+
+    private func list(
+        _ session: borrowing FolderSession, _ cancellation: Cancellation
+    ) throws(ProviderError) -> [RemoteItem] {
+        var walk = try FolderWalk(root: session.root, cancellation: cancellation)
+        let entries = try walk.run()
+        let (now, granularity) = (SystemCalls.now(), granularity)
+        var items: [RemoteItem] = []
+        items.reserveCapacity(entries.count)
+        for entry in entries {
+            if FolderVersion.isRacy(entry.facts, now: now, granularity: granularity) {
+                try cancellation.check()
+                guard let name = entry.path.name, let parent = try session.parent(of: entry.path) else { continue }
+                if let item = try settledItem(entry.path, name, in: parent) { items.append(item) }
+            } else {
+                items.append(FolderVersion.item(entry.path, entry.facts, target: entry.target))
+            }
+        }
+        return items
+    }
+
+    func isRacy(_ facts: FileFacts) -> Bool {
+        FolderVersion.isRacy(facts, now: SystemCalls.now(), granularity: granularity)
+    }
+
+    /// Waits until a write could no longer leave `mtime` as it is: at most twice `versionGranularity`.
+    func waitUntilSettled(_ mtime: FileTime) {
+        let granularity = granularity
+        let age = SystemCalls.now().nanoseconds &- mtime.nanoseconds
+        if abs(age) < granularity { SystemCalls.sleep(nanoseconds: granularity - age) }
+    }
+
+    static func facts(of file: borrowing OpenFile, _ path: RelativePath) throws(ProviderError) -> FileFacts {
+        let descriptor = file.descriptor
+        return try ErrnoTranslation.about(path, "read") { () throws(SystemFailure) in
+            try SystemCalls.status(of: descriptor)
+        }
+    }
+
+    static func notFound(_ path: RelativePath) -> ProviderError {
+        ProviderError(.notFound, "\(path) is not at the provider")
+    }
+}

@@ -1,0 +1,74 @@
+import QuireCore
+
+/// How facts become the opaque words of the contract.
+///
+/// A file's version is its inode, the inode's birth, its size and its mtime. Every put makes a new inode; every edit in
+/// place sets mtime; a move and a chmod change neither. The birth keeps an inode number that is used again apart. Where
+/// the filesystem tells no birth, the change time takes its place, and a move does change the version.
+enum FolderVersion {
+    static func version(of facts: FileFacts) -> ProviderVersion {
+        let inode = facts.inode
+        let birth = facts.birth.map { UInt64(bitPattern: $0.nanoseconds) }
+        switch facts.kind {
+        case .directory:
+            return ProviderVersion(joined(0x64, [inode, birth ?? 0]))
+        default:
+            let mtime = UInt64(bitPattern: facts.mtime.nanoseconds)
+            let size = UInt64(bitPattern: facts.size)
+            let letter: UInt8 = facts.kind == .symlink ? 0x6C : 0x66
+            guard let birth else {
+                let change = UInt64(bitPattern: facts.ctime.nanoseconds)
+                return ProviderVersion(joined(letter - 0x20, [inode, change, size, mtime]))
+            }
+            return ProviderVersion(joined(letter, [inode, birth, size, mtime]))
+        }
+    }
+
+    /// A version that no later look gives again: for a file that was written so recently that its times prove nothing.
+    static func unsettled(_ facts: FileFacts) -> ProviderVersion {
+        ProviderVersion("\(version(of: facts))~\(String(UInt64.random(in: 0 ... .max), radix: 16))")
+    }
+
+    /// Nil where birth is not told, and for a file with several names, which would share it.
+    static func identifier(of facts: FileFacts) -> String? {
+        guard let birth = facts.birth else { return nil }
+        guard facts.kind == .directory || facts.linkCount == 1 else { return nil }
+        return joined(0x69, [facts.inode, UInt64(bitPattern: birth.nanoseconds)])
+    }
+
+    /// Whether an entry so stamped may be written again without its stamp changing.
+    static func isRacy(_ facts: FileFacts, now: FileTime, granularity: Int64) -> Bool {
+        facts.kind == .file && abs(now.nanoseconds &- facts.mtime.nanoseconds) < granularity
+    }
+
+    static func item(
+        _ path: RelativePath, _ facts: FileFacts, target: [UInt8]? = nil, version: ProviderVersion? = nil,
+        checksum: ContentChecksum? = nil
+    ) -> RemoteItem {
+        RemoteItem(
+            path: path, kind: facts.kind, version: version ?? Self.version(of: facts),
+            size: facts.kind == .directory ? .zero : ByteCount(max(0, facts.size)), mtime: facts.mtime,
+            mode: facts.kind == .symlink ? nil : facts.mode, identifier: identifier(of: facts), checksum: checksum,
+            symlinkTarget: target)
+    }
+
+    /// `letter` and the numbers in hexadecimal, joined by `-`.
+    private static func joined(_ letter: UInt8, _ numbers: [UInt64]) -> String {
+        String(unsafeUninitializedCapacity: 1 + 17 * numbers.count) { buffer in
+            buffer[0] = letter
+            var end = 1
+            for number in numbers {
+                buffer[end] = 0x2D
+                end += 1
+                var shift = number == 0 ? 0 : (63 - number.leadingZeroBitCount) & ~3
+                while shift >= 0 {
+                    let digit = UInt8(truncatingIfNeeded: number >> UInt64(shift)) & 15
+                    buffer[end] = digit < 10 ? 0x30 + digit : 0x57 + digit
+                    end += 1
+                    shift -= 4
+                }
+            }
+            return end
+        }
+    }
+}

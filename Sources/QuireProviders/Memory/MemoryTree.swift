@@ -1,0 +1,150 @@
+package import QuireCore
+
+/// The documents that a `MemoryProvider` keeps.
+package struct MemoryTree: Sendable {
+    package enum Content: Sendable, Hashable {
+        case file([UInt8])
+        case symlink([UInt8])
+        case directory
+    }
+
+    package struct Node: Sendable, Hashable {
+        package var data: Content
+        package var version: Int
+        package var identifier: Int
+        package var mtime: FileTime
+        package var mode: UInt16
+
+        /// The bytes of a file; nil for anything else.
+        package var content: [UInt8]? {
+            if case .file(let bytes) = data { bytes } else { nil }
+        }
+
+        package var kind: FileKind {
+            switch data {
+            case .file: .file
+            case .symlink: .symlink
+            case .directory: .directory
+            }
+        }
+    }
+
+    /// Everything but the root.
+    package private(set) var nodes: [RelativePath: Node] = [:]
+    /// Counts every change.
+    package private(set) var counter = 0
+    /// Which storage this is; setting it plays another disk.
+    package var identity = "memory-\(String(UInt64.random(in: 0 ... .max), radix: 16))"
+    var isOnline = true
+    var operations: [MemoryProvider.Operation] = []
+
+    init() {}
+
+    /// Bytes of content.
+    package var used: Int64 { nodes.values.reduce(0) { $0 + Int64($1.content?.count ?? 0) } }
+
+    /// Writes a file, symlink or directory as another client would; missing parents are made.
+    ///
+    /// - Parameter mode: nil keeps the mode there is, else 0644 or, for a directory, 0755.
+    package mutating func write(
+        _ path: RelativePath, _ data: Content, mtime: FileTime = FileTime(nanoseconds: 1), mode: UInt16? = nil
+    ) {
+        if let parent = path.parent, !parent.isRoot, nodes[parent] == nil { write(parent, .directory, mtime: mtime) }
+        place(path, data, mtime: mtime, mode: mode ?? nodes[path]?.mode ?? (data == .directory ? 0o755 : 0o644))
+    }
+
+    /// Writes a file of `text`.
+    package mutating func write(_ path: RelativePath, _ text: String) { write(path, .file(Array(text.utf8))) }
+
+    /// Removes the item at `path` with all below it.
+    package mutating func remove(_ path: RelativePath) {
+        counter += 1
+        for key in nodes.keys where key.isInside(path) { nodes[key] = nil }
+    }
+
+    /// Moves the item at `path` with all below it.
+    package mutating func move(_ path: RelativePath, to destination: RelativePath) {
+        counter += 1
+        for (key, node) in nodes {
+            guard let rest = key.removing(ancestor: path) else { continue }
+            nodes[key] = nil
+            nodes[destination.appending(rest)] = node
+        }
+    }
+
+    mutating func place(_ path: RelativePath, _ data: Content, mtime: FileTime, mode: UInt16) {
+        counter += 1
+        nodes[path] = Node(
+            data: data, version: counter, identifier: nodes[path]?.identifier ?? counter, mtime: mtime, mode: mode & 0o777)
+    }
+
+    mutating func setAttributes(_ path: RelativePath, mtime: FileTime, mode: UInt16) {
+        counter += 1
+        nodes[path]?.mtime = mtime
+        nodes[path]?.mode = mode & 0o777
+        nodes[path]?.version = counter
+    }
+
+    func items(_ capabilities: ProviderCapabilities) -> [RemoteItem] {
+        nodes.keys.compactMap { item(at: $0, capabilities) }
+    }
+
+    func item(at path: RelativePath, _ capabilities: ProviderCapabilities) -> RemoteItem? {
+        if path.isRoot {
+            return RemoteItem(
+                path: path, kind: .directory, version: ProviderVersion("0"), size: .zero, mtime: FileTime(nanoseconds: 0))
+        }
+        guard let node = nodes[path] else { return nil }
+        var item = RemoteItem(
+            path: path, kind: node.kind, version: ProviderVersion("\(node.version)"), size: .zero,
+            mtime: capabilities.attributes ? node.mtime : FileTime(nanoseconds: Int64(node.version)),
+            mode: capabilities.attributes && node.kind != .symlink ? node.mode : nil,
+            identifier: capabilities.stableIdentifiers ? "\(node.identifier)" : nil)
+        switch node.data {
+        case .file(let bytes): item.size = ByteCount(Int64(bytes.count))
+        case .symlink(let target):
+            item.size = ByteCount(Int64(target.count))
+            item.symlinkTarget = target
+        case .directory: break
+        }
+        return item
+    }
+
+    func present(_ path: RelativePath, _ capabilities: ProviderCapabilities) throws(ProviderError) -> RemoteItem {
+        guard let item = item(at: path, capabilities) else { throw Self.notFound(path) }
+        return item
+    }
+
+    /// What `put` and its like demand of the place they write to.
+    func check(_ path: RelativePath, _ expecting: Precondition) throws(ProviderError) {
+        if let parent = path.parent, !parent.isRoot, nodes[parent]?.kind != .directory {
+            throw ProviderError(.parentMissing, "\(path) cannot be written: its directory is not there")
+        }
+        switch expecting {
+        case .absent:
+            if nodes[path] != nil { throw Self.refused(path) }
+        case .version(let version):
+            guard let node = nodes[path], node.kind != .directory, "\(node.version)" == version.rawValue else {
+                throw Self.refused(path)
+            }
+        }
+    }
+
+    /// What calls on an item that is there demand of it.
+    func expect(_ path: RelativePath, _ version: ProviderVersion?) throws(ProviderError) {
+        guard let node = nodes[path] else { throw Self.notFound(path) }
+        guard version.map({ $0.rawValue == "\(node.version)" }) ?? (node.kind == .directory) else { throw Self.refused(path) }
+    }
+
+    static func refused(_ path: RelativePath) -> ProviderError {
+        ProviderError(.conditionFailed, "\(path) is not at the provider in the version that was expected")
+    }
+
+    static func notFound(_ path: RelativePath) -> ProviderError {
+        ProviderError(.notFound, "\(path) is not at the provider")
+    }
+
+    static func unsupported(_ path: RelativePath, _ what: String) -> ProviderError {
+        ProviderError(.unsupported, "\(path): this provider does not \(what)")
+    }
+}
