@@ -1,9 +1,11 @@
 #include "CLinux.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <linux/fs.h>
 #include <stdio.h>
 #include <sys/ioctl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 int quire_renameat2(int from, const char *source, int to, const char *target, unsigned int flags) {
@@ -11,3 +13,19 @@ int quire_renameat2(int from, const char *source, int to, const char *target, un
 }
 
 int quire_ficlone(int target, int source) { return ioctl(target, FICLONE, source); }
+
+ssize_t quire_copy_file_range(int source, int64_t *source_offset, int target, int64_t *target_offset, size_t length) {
+    return copy_file_range(source, source_offset, target, target_offset, length, 0);
+}
+
+int quire_fallocate(int file, int mode, int64_t offset, int64_t length) { return fallocate(file, mode, offset, length); }
+
+int64_t quire_birth_time(int file) {
+    struct statx status;
+    if (statx(file, "", AT_EMPTY_PATH, STATX_BTIME, &status) != 0) return -1;
+    if (!(status.stx_mask & STATX_BTIME)) {
+        errno = ENODATA;
+        return -1;
+    }
+    return status.stx_btime.tv_sec * INT64_C(1000000000) + status.stx_btime.tv_nsec;
+}

@@ -4,10 +4,14 @@
 #ifndef QUIRE_CLINUX_H
 #define QUIRE_CLINUX_H
 
+#include <stdint.h>
+#include <sys/types.h>
 #include <sys/xattr.h>
 
 // open(2): a descriptor that only names a place in the tree.
 static const int quire_O_PATH = 010000000;
+// fchownat(2) and others: the descriptor itself, no name below it.
+static const int quire_AT_EMPTY_PATH = 0x1000;
 // renameat2(2): EEXIST instead of replacing, and swapping two entries.
 static const unsigned int quire_RENAME_NOREPLACE = 1;
 static const unsigned int quire_RENAME_EXCHANGE = 2;
@@ -21,5 +25,10 @@ static const long quire_UTIME_OMIT = (1L << 30) - 2;
 int quire_renameat2(int from, const char *source, int to, const char *target, unsigned int flags);
 // ioctl_ficlonerange(2): makes `target` share all of `source`'s blocks.
 int quire_ficlone(int target, int source);
+// copy_file_range(2), fallocate(2).
+ssize_t quire_copy_file_range(int source, int64_t *source_offset, int target, int64_t *target_offset, size_t length);
+int quire_fallocate(int file, int mode, int64_t offset, int64_t length);
+// statx(2): birth time of an open file (O_PATH is enough) in nanoseconds since 1970; -1 and ENODATA where none is kept.
+int64_t quire_birth_time(int file);
 
 #endif

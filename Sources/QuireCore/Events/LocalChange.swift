@@ -60,6 +60,9 @@ package protocol LocalTreeCommitter: Sendable {
 
     /// Whether some handle of the file with this inode is open for writing.
     func isOpenForWriting(inode: UInt64) -> Bool
+
+    /// Returns when programs see all changes committed before the call: the kernel forgot what it had cached of them.
+    func changesVisible() async
 }
 
 /// A system call failed in `LocalTreeCommitter`.
