@@ -36,6 +36,9 @@ package final class StoreCommitter: LocalTreeCommitter {
     }
 
     package func isOpenForWriting(inode: UInt64) -> Bool { openState(inode) == .writing }
+
+    /// At once: nobody caches a bare store.
+    package func changesVisible() async {}
 }
 
 extension CompareAndSwap {
