@@ -1,0 +1,83 @@
+/// The purposes of living claims, numbered so that comparing two is comparing two integers.
+struct PurposeBook {
+    struct Record {
+        var purpose: Purpose
+        /// How many claims have it.
+        var live = 0
+        /// Slots of the claims that are held.
+        var held: [Int32] = []
+        /// Slots of the nested requests that wait.
+        var nestedWaiting: [Int32] = []
+    }
+
+    private(set) var records: [Record] = []
+    private var free: [Int32] = []
+    private var numbers: [Purpose: Int32] = [:]
+
+    /// How many claims are not the mount's.
+    private(set) var explicitCount = 0
+    /// How many nested requests wait, of all purposes.
+    private(set) var nestedWaitingCount = 0
+
+    subscript(number: Int32) -> Record { records[Int(number)] }
+
+    /// Counts one more claim of `purpose`, and says its number.
+    mutating func enter(_ purpose: Purpose) -> Int32 {
+        if purpose != .mount { explicitCount += 1 }
+        if let number = numbers[purpose] {
+            records[Int(number)].live += 1
+            return number
+        }
+        let number: Int32
+        if let reused = free.popLast() {
+            number = reused
+            records[Int(number)].purpose = purpose
+        } else {
+            number = Int32(records.count)
+            records.append(Record(purpose: purpose))
+        }
+        records[Int(number)].live = 1
+        numbers[purpose] = number
+        return number
+    }
+
+    /// Counts one claim less.
+    mutating func leave(_ number: Int32) {
+        if records[Int(number)].purpose != .mount { explicitCount -= 1 }
+        records[Int(number)].live -= 1
+        guard records[Int(number)].live == 0 else { return }
+        numbers[records[Int(number)].purpose] = nil
+        free.append(number)
+    }
+
+    /// - Returns: where `slot` was put, for `removeHeld`.
+    mutating func addHeld(_ slot: Int32, _ number: Int32) -> Int32 {
+        records[Int(number)].held.append(slot)
+        return Int32(records[Int(number)].held.count) - 1
+    }
+
+    /// - Returns: the slot that took the place, whose position changes to `position`.
+    mutating func removeHeld(at position: Int32, _ number: Int32) -> Int32? {
+        Self.remove(at: position, from: &records[Int(number)].held)
+    }
+
+    /// - Returns: where `slot` was put, for `removeNestedWaiting`.
+    mutating func addNestedWaiting(_ slot: Int32, _ number: Int32) -> Int32 {
+        nestedWaitingCount += 1
+        records[Int(number)].nestedWaiting.append(slot)
+        return Int32(records[Int(number)].nestedWaiting.count) - 1
+    }
+
+    /// - Returns: the slot that took the place, whose position changes to `position`.
+    mutating func removeNestedWaiting(at position: Int32, _ number: Int32) -> Int32? {
+        nestedWaitingCount -= 1
+        return Self.remove(at: position, from: &records[Int(number)].nestedWaiting)
+    }
+
+    private static func remove(at position: Int32, from list: inout [Int32]) -> Int32? {
+        let last = list.removeLast()
+        guard Int(position) < list.count else { return nil }
+        list[Int(position)] = last
+        return last
+    }
+}

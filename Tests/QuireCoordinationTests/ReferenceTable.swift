@@ -1,0 +1,247 @@
+import QuireCoordination
+import QuireCore
+
+/// The rules of `ClaimTable` once more, as plainly as possible: every pair of claims is compared, every graph is walked
+/// edge by edge, and after each step everybody is asked anew.
+struct ReferenceTable {
+    struct Entry {
+        let id: ClaimID
+        let order: Int
+        let purpose: Purpose
+        let client: ClientID?
+        let isNested: Bool
+        let deadline: Duration?
+        var accesses: [Access]
+        /// The order of the first request that was made while this was held; nil while it waits.
+        var heldSince: Int?
+        var overtook: Set<Int> = []
+        /// The orders of the claims of other purposes that cannot be held together with this one.
+        var conflicts: Set<Int> = []
+        /// Holders that were held already when a move brought both to one place.
+        var tolerated: Set<Int> = []
+    }
+
+    enum Outcome: Hashable {
+        case grant(ClaimID)
+        case deadlock(ClaimID)
+        case deadline(ClaimID)
+        case cancelled(ClaimID)
+    }
+
+    private(set) var entries: [Entry] = []
+    private var nextOrder = 0
+
+    /// The wait table, for two accesses of different purposes.
+    static func conflict(_ left: Access, _ right: Access) -> Bool {
+        let (leftKey, rightKey) = (left.packageRoot ?? left.path, right.packageRoot ?? right.path)
+        if leftKey == rightKey { return isWrite(left) || isWrite(right) }
+        if rightKey.isInside(leftKey) { return isTree(left) }
+        if leftKey.isInside(rightKey) { return isTree(right) }
+        return false
+    }
+
+    private static func isWrite(_ access: Access) -> Bool {
+        if case .writing = access.intent { true } else { false }
+    }
+
+    private static func isTree(_ access: Access) -> Bool {
+        guard access.packageRoot == nil || access.packageRoot == access.path else { return false }
+        return switch access.intent {
+        case .writing(.deleting), .writing(.moving), .writing(.replacing): true
+        default: false
+        }
+    }
+
+    mutating func request(_ request: ClaimRequest) -> [Outcome] {
+        let new = Entry(
+            id: request.id, order: nextOrder, purpose: request.purpose, client: request.client,
+            isNested: request.isNested, deadline: request.deadline, accesses: request.accesses)
+        nextOrder += 1
+        entries.append(new)
+        updateConflicts(of: entries.count - 1)
+        let index = entries.count - 1
+        var blockers = blockers(of: index)
+        let holders = Set(entries.indices.filter { entries[$0].heldSince != nil && entries[$0].purpose == new.purpose })
+        if new.isNested, !holders.isEmpty, !blockers.isEmpty {
+            let leading = blockers.filter { reaches($0, holders) }
+            if leading.contains(where: { entries[$0].heldSince != nil }) {
+                remove(index)
+                return [.deadlock(request.id)]
+            }
+            entries[index].overtook = Set(leading.map { entries[$0].order })
+            blockers.removeAll { leading.contains($0) }
+        }
+        guard blockers.isEmpty else { return [] }
+        entries[index].heldSince = nextOrder
+        return [.grant(request.id)]
+    }
+
+    mutating func release(_ id: ClaimID) -> [Outcome] {
+        guard let index = entries.firstIndex(where: { $0.id == id && $0.heldSince != nil }) else { return [] }
+        remove(index)
+        return grantAll()
+    }
+
+    mutating func cancel(_ id: ClaimID) -> [Outcome] { end(id, .cancelled(id)) }
+
+    mutating func expire(now: Duration) -> [Outcome] {
+        let late = entries.filter { $0.heldSince == nil && ($0.deadline ?? .seconds(1_000_000)) <= now }
+        var outcomes: [Outcome] = []
+        for entry in late.sorted(by: { ($0.deadline ?? .zero, $0.order) < ($1.deadline ?? .zero, $1.order) }) {
+            outcomes += end(entry.id, .deadline(entry.id))
+        }
+        return outcomes
+    }
+
+    mutating func removed(client: ClientID) -> [Outcome] {
+        var outcomes: [Outcome] = []
+        for entry in entries where entry.client == client { outcomes += end(entry.id, .cancelled(entry.id)) }
+        for entry in entries where entry.client == client { outcomes += release(entry.id) }
+        return outcomes
+    }
+
+    mutating func moved(_ moves: [ClaimTable.Move]) -> [Outcome] {
+        for index in entries.indices {
+            entries[index].accesses = entries[index].accesses.map { access in
+                guard access.intent != .writing(.replacing) else { return access }
+                guard let move = moves.first(where: { access.path.isInside($0.from) }) else { return access }
+                let root = access.packageRoot.flatMap { $0.isInside(move.from) ? Self.moved($0, move) : nil }
+                return Access(
+                    access.intent, Self.moved(access.path, move), packageRoot: move.destinationPackage ?? root)
+            }
+        }
+        for index in entries.indices { updateConflicts(of: index) }
+        for left in entries.indices where entries[left].heldSince != nil {
+            for right in entries.indices where entries[right].heldSince != nil {
+                entries[left].tolerated.insert(entries[right].order)
+            }
+        }
+        var outcomes = grantAll()
+        while let victim = youngestInCycle() {
+            outcomes.append(.deadlock(entries[victim].id))
+            remove(victim)
+            outcomes += grantAll()
+        }
+        return outcomes
+    }
+
+    /// Two holders that must not be together; nil where all is well.
+    func incompatibleHolders() -> (ClaimID, ClaimID)? {
+        for left in entries where left.heldSince != nil {
+            for right in entries where right.heldSince != nil && left.conflicts.contains(right.order) {
+                if !left.tolerated.contains(right.order), !isInside(left, right), !isInside(right, left) {
+                    return (left.id, right.id)
+                }
+            }
+        }
+        return nil
+    }
+
+    /// Whether following the edges from some waiter leads back to it: then it waits for ever.
+    func hasCycle() -> Bool {
+        entries.indices.contains { index in
+            entries[index].heldSince == nil && successors(of: index).contains { reaches($0, [index]) }
+        }
+    }
+
+    /// Whether somebody waits whom nothing is in the way of.
+    func hasLostWaiter() -> Bool {
+        entries.indices.contains { entries[$0].heldSince == nil && blockers(of: $0).isEmpty }
+    }
+
+    /// Whether the first of the two is in the way of the second.
+    func isInTheWay(_ holder: ClaimID, of waiter: ClaimID) -> Bool {
+        guard let index = entries.firstIndex(where: { $0.id == waiter }) else { return false }
+        return blockers(of: index).contains { entries[$0].id == holder }
+    }
+
+    /// Whether an edge leads from one claim to the other.
+    func hasEdge(from: ClaimID, to: ClaimID) -> Bool {
+        guard let index = entries.firstIndex(where: { $0.id == from }) else { return false }
+        return successors(of: index).contains { entries[$0].id == to }
+    }
+
+    /// A holder nested in one that a move brought beside another holder is no better off than that one.
+    private func isInside(_ inner: Entry, _ other: Entry) -> Bool {
+        entries.contains { outer in
+            outer.heldSince != nil && outer.purpose == inner.purpose && outer.tolerated.contains(other.order)
+        }
+    }
+
+    private static func moved(_ path: RelativePath, _ move: ClaimTable.Move) -> RelativePath {
+        path.removing(ancestor: move.from).map { move.to.appending($0) } ?? path
+    }
+
+    private mutating func end(_ id: ClaimID, _ outcome: Outcome) -> [Outcome] {
+        guard let index = entries.firstIndex(where: { $0.id == id && $0.heldSince == nil }) else { return [] }
+        remove(index)
+        return [outcome] + grantAll()
+    }
+
+    private mutating func grantAll() -> [Outcome] {
+        var outcomes: [Outcome] = []
+        for index in entries.indices where entries[index].heldSince == nil && blockers(of: index).isEmpty {
+            entries[index].heldSince = nextOrder
+            outcomes.append(.grant(entries[index].id))
+        }
+        return outcomes
+    }
+
+    private mutating func remove(_ index: Int) {
+        entries.remove(at: index)
+    }
+
+    private mutating func updateConflicts(of index: Int) {
+        let entry = entries[index]
+        entries[index].conflicts = []
+        for other in entries.indices where other != index && entries[other].purpose != entry.purpose {
+            let together = entry.accesses.contains { left in
+                entries[other].accesses.contains { Self.conflict(left, $0) }
+            }
+            if together {
+                entries[index].conflicts.insert(entries[other].order)
+                entries[other].conflicts.insert(entry.order)
+            } else {
+                entries[other].conflicts.remove(entry.order)
+            }
+        }
+    }
+
+    private func blockers(of index: Int) -> [Int] {
+        let entry = entries[index]
+        return entries.indices.filter { other in
+            let other = entries[other]
+            guard entry.conflicts.contains(other.order) else { return false }
+            if other.overtook.contains(entry.order) { return true }
+            return (other.heldSince != nil || other.order < entry.order) && !entry.overtook.contains(other.order)
+        }
+    }
+
+    private func successors(of index: Int) -> [Int] {
+        let entry = entries[index]
+        guard let heldSince = entry.heldSince else { return blockers(of: index) }
+        return entries.indices.filter { other in
+            let other = entries[other]
+            return other.heldSince == nil && other.isNested && other.purpose == entry.purpose && other.order >= heldSince
+        }
+    }
+
+    private func reaches(_ start: Int, _ targets: Set<Int>) -> Bool {
+        var seen: Set<Int> = []
+        var stack = [start]
+        while let current = stack.popLast() {
+            if targets.contains(current) { return true }
+            guard seen.insert(current).inserted else { continue }
+            stack += successors(of: current)
+        }
+        return false
+    }
+
+    private func youngestInCycle() -> Int? {
+        entries.indices.reversed().first { index in
+            let entry = entries[index]
+            guard entry.heldSince == nil, entry.isNested else { return false }
+            return successors(of: index).contains { reaches($0, [index]) }
+        }
+    }
+}
