@@ -111,19 +111,19 @@ struct ModelRun {
         case ..<80:
             let held = living.filter { $0.heldSince != nil }
             let id = held.isEmpty ? chosen.id : held[Int.random(in: 0..<held.count, using: &random)].id
-            note("release \(id)")
+            note { "release \(id)" }
             return (table.release(id), reference.release(id))
         case ..<86:
-            note("cancel \(chosen.id)")
+            note { "cancel \(chosen.id)" }
             return (table.cancel(chosen.id), reference.cancel(chosen.id))
         case ..<96:
             return move()
         case ..<98:
-            note("expire \(now)")
+            note { [now] in "expire \(now)" }
             return (table.expire(now: now), reference.expire(now: now))
         default:
             let client = ClientID(UInt64.random(in: 0..<4, using: &random))
-            note("client \(client.rawValue) gone")
+            note { "client \(client.rawValue) gone" }
             return (table.removed(client: client), reference.removed(client: client))
         }
     }
@@ -139,7 +139,7 @@ struct ModelRun {
             deadline: hasDeadline ? now + .milliseconds(Int.random(in: 0..<40, using: &random)) : nil)
         nextID += 1
         let trial = Int.random(in: 0..<8, using: &random) == 0
-        note("\(trial ? "try" : "ask") \(request)")
+        note { "\(trial ? "try" : "ask") \(request)" }
         guard trial else { return (table.request(request), reference.request(request)) }
         let action = table.tryRequest(request)
         let outcomes = reference.request(request)
@@ -154,7 +154,7 @@ struct ModelRun {
         if Int.random(in: 0..<4, using: &random) == 0 {
             moves.append(ClaimTable.Move(from: to, to: from, destinationPackage: Self.package(of: from)))
         }
-        note("move \(moves.map { "\($0.from) -> \($0.to)" })")
+        note { [moves] in "move \(moves.map { "\($0.from) -> \($0.to)" })" }
         return (table.moved(moves), reference.moved(moves))
     }
 
@@ -174,7 +174,7 @@ struct ModelRun {
         return names.firstIndex(of: "k.pkg").map { RelativePath(names[...$0]) }
     }
 
-    private mutating func note(_ text: @autoclosure @escaping @Sendable () -> String) {
+    private mutating func note(_ text: @escaping @Sendable () -> String) {
         recent.append(text)
         if recent.count > 40 { recent.removeFirst() }
     }
