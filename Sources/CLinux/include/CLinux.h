@@ -6,6 +6,7 @@
 
 #include <stdint.h>
 #include <sys/types.h>
+#include <sys/statfs.h>
 #include <sys/xattr.h>
 
 // open(2): a descriptor that only names a place in the tree.

@@ -1,0 +1,158 @@
+import Glibc
+package import QuireCore
+
+/// Earlier and conflicting versions of documents, kept so that no edit is ever lost: `versions/<item id>/<time>-<hash>`.
+///
+/// A version is a plain file (or symlink) with the document's content, mode and mtime; the path it was kept from is its
+/// `StoreAttribute.origin`. All calls block on the local disk and may run on any thread.
+package struct KeptVersions: Sendable {
+    /// Absolute path of the directory.
+    package let path: String
+    private let staging: Staging
+
+    package init(path: String, staging: Staging) {
+        self.path = path
+        self.staging = staging
+    }
+
+    /// One version.
+    package struct Version: Sendable, Hashable {
+        package var item: ItemID
+        /// The file's name: time in UTC to the nanosecond, `-`, 12 digits of the content's SHA-256.
+        package var name: String
+        /// Absolute path.
+        package var path: String
+        package var status: FileStatus
+        /// The path in the drive that it was kept from; nil for a symlink.
+        package var origin: RelativePath?
+    }
+
+    /// Keeps a copy of what is at `path` now, whoever writes to it meanwhile; durable once this returns.
+    ///
+    /// - Returns: the version; nil where nothing can be kept: nothing is there, or a placeholder, or neither file nor symlink.
+    @discardableResult
+    package func keep(
+        copyOf path: RelativePath, in tree: DriveTree, item: ItemID, now: FileTime = WallClock.now()
+    ) throws(StoreError) -> Version? {
+        guard let status = try tree.status(at: path) else { return nil }
+        switch status.kind {
+        case .symlink:
+            let target = try tree.readLink(path)
+            let staged = try staging.createLink(target: target, mtime: status.mtime)
+            return try adopt(staged, ContentHasher.checksum(of: target), item, now)
+        case .file:
+            let source = try tree.openForReading(path)
+            guard try !Placeholder.mark(of: source, shown: path.description).isDataless else { return nil }
+            let target = try staging.createFile("version")
+            let copy = try ContentCopy.copy(from: source, to: target.descriptor, shown: path.description)
+            try finish(target.descriptor, target.path, status, origin: path)
+            return try adopt(target.keep(), copy.checksum, item, now)
+        case .directory, .fifo, .socket, .characterDevice, .blockDevice:
+            return nil
+        }
+    }
+
+    /// Keeps a snapshot's file by renaming it here; durable once this returns. The snapshot is used up.
+    @discardableResult
+    package func keep(
+        _ snapshot: consuming Snapshot, of item: ItemID, origin: RelativePath, now: FileTime = WallClock.now()
+    ) throws(StoreError) -> Version {
+        switch snapshot.content {
+        case .file(let file):
+            let descriptor = try OwnedDescriptor.open(file, O_RDWR | O_NOFOLLOW)
+            try finish(descriptor, file, snapshot.status, origin: origin)
+            return try adopt(file, snapshot.checksum, item, now)
+        case .symlink(let target):
+            let staged = try staging.createLink(target: target, mtime: snapshot.status.mtime)
+            return try adopt(staged, snapshot.checksum, item, now)
+        }
+    }
+
+    /// The versions of an item, oldest first.
+    package func list(_ item: ItemID) throws(StoreError) -> [Version] {
+        let tree = try DriveTree(opening: path)
+        guard let directory = FileName(item.description), try tree.status(at: RelativePath([directory])) != nil else {
+            return []
+        }
+        var versions: [Version] = []
+        for entry in try tree.list(RelativePath([directory])) {
+            guard let name = entry.name.string else { continue }
+            versions.append(try version(item, name, entry.status))
+        }
+        return versions.sorted { $0.name < $1.name }
+    }
+
+    /// The items that have versions.
+    package func items() throws(StoreError) -> [ItemID] {
+        try DriveTree(opening: path).list(.root).compactMap { $0.name.string.flatMap(ItemID.init) }.sorted()
+    }
+
+    /// Removes one version for good.
+    package func remove(_ version: Version) throws(StoreError) {
+        try systemCall("remove the version", version.path) { unlink(version.path) }
+    }
+
+    private func finish(
+        _ file: borrowing OwnedDescriptor, _ name: String, _ status: FileStatus, origin: RelativePath
+    ) throws(StoreError) {
+        // A path may be longer than an attribute may be; the version is worth more than its origin's name.
+        if origin.bytes.count <= 1024 { try file.setAttribute(StoreAttribute.origin, origin.bytes, name) }
+        try file.setMode(status.mode & 0o777 | 0o400, name)
+        try file.setModificationTime(status.mtime, name)
+        try file.sync(name)
+    }
+
+    /// Renames a finished file into the item's directory.
+    private func adopt(_ staged: String, _ checksum: ContentChecksum, _ item: ItemID, _ now: FileTime) throws(StoreError)
+        -> Version
+    {
+        let directory = "\(path)/\(item)"
+        if try HomeDirectory.create(directory) { try sync(path) }
+        let name = "\(now.compactDescription)-\(checksum.description.prefix(12))"
+        let target = "\(directory)/\(name)"
+        do {
+            try systemCall("keep the version", target) {
+                RenameCall.withoutReplace(AT_FDCWD, Array(staged.utf8), AT_FDCWD, Array(target.utf8))
+            }
+        } catch {
+            staging.discard(staged)
+            // The same content at the same nanosecond is the same version.
+            guard error.code == .alreadyExists else { throw error }
+        }
+        try sync(directory)
+        var raw = stat()
+        try systemCall("read the attributes of", target) { lstat(target, &raw) }
+        return try version(item, name, FileStatus(raw))
+    }
+
+    private func sync(_ directory: String) throws(StoreError) {
+        try OwnedDescriptor.open(directory, O_RDONLY | O_DIRECTORY).sync(directory)
+    }
+
+    private func version(_ item: ItemID, _ name: String, _ status: FileStatus) throws(StoreError) -> Version {
+        let path = "\(path)/\(item)/\(name)"
+        var origin: RelativePath?
+        if status.kind == .file {
+            let file = try OwnedDescriptor.open(path, O_RDONLY | O_NOFOLLOW)
+            let value = try file.attribute(StoreAttribute.origin, path)
+            origin = value.map { RelativePath($0.split(separator: 0x2F).compactMap { FileName($0) }) }
+        }
+        return Version(item: item, name: name, path: path, status: status, origin: origin)
+    }
+}
+
+extension FileTime {
+    /// `20260131T235959.123456789Z`: UTC; sorts as text as it does in time.
+    var compactDescription: String {
+        var whole = seconds
+        var parts = tm()
+        gmtime_r(&whole, &parts)
+        func padded(_ value: Int, _ count: Int) -> String {
+            let digits = String(value)
+            return String(repeating: "0", count: max(0, count - digits.count)) + digits
+        }
+        let date = padded(Int(parts.tm_year) + 1900, 4) + padded(Int(parts.tm_mon) + 1, 2) + padded(Int(parts.tm_mday), 2)
+        let time = padded(Int(parts.tm_hour), 2) + padded(Int(parts.tm_min), 2) + padded(Int(parts.tm_sec), 2)
+        return "\(date)T\(time).\(padded(subsecondNanoseconds, 9))Z"
+    }
+}
