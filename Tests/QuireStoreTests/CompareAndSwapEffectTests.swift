@@ -1,0 +1,203 @@
+import CLinux
+import Glibc
+import QuireCore
+@testable import QuireStore
+import Testing
+
+@Suite("What a committed change does and says") struct CompareAndSwapEffectTests {
+    let directory: TemporaryDirectory
+    var tree: DriveTree { directory.tree }
+    let base = BaseRecord(
+        container: .default, path: "Notes/a", kind: .file, version: ProviderVersion("v1"), size: 3,
+        mtime: FileTime(nanoseconds: 1), mode: nil, identifier: nil, checksum: nil, symlinkTarget: nil)
+
+    init() throws {
+        directory = try TemporaryDirectory()
+        try tree.createDirectory("Notes")
+    }
+
+    private func perform(_ change: LocalChange, isOpen: (FileStatus) -> OpenState = { _ in .closed }) throws
+        -> CompareAndSwapOutcome
+    {
+        try CompareAndSwap.perform(tree, change, isOpen: isOpen)
+    }
+
+    private func committed(_ change: LocalChange) throws -> CommittedChange {
+        guard case .done(let committed) = try perform(change) else {
+            throw StoreError(.failed, "not done: \(change)")
+        }
+        return committed
+    }
+
+    private func inode(_ path: RelativePath) throws -> UInt64 { try tree.requiredStatus(at: path).inode }
+
+    @Test("install brings the staged file, keeps its attributes, and says which inode it replaced")
+    func install() throws {
+        let old = try directory.write("old", to: "Notes/a")
+        let staged = try directory.stage("new")
+        let change = LocalChange(
+            path: "Notes/a", .install(stagedPath: staged, dataless: true), expecting: .fingerprint(old.fingerprint),
+            base: base)
+        let committed = try committed(change)
+        let now = try tree.requiredStatus(at: "Notes/a")
+        #expect(committed.previous?.inode == old.inode && committed.status == now && now.inode != old.inode)
+        #expect(try committed.parent == inode("Notes"))
+        #expect(
+            committed.commit
+                == StoreEvent.Commit(
+                    .installed(parent: committed.parent, name: "a", now, dataless: true), base: base))
+        #expect(try directory.read("Notes/a") == "new")
+        #expect(now.mode == 0o640 && now.mtime == FileTime(seconds: 1_800_000_000, nanoseconds: 7))
+        #expect(access(staged, F_OK) != 0)
+    }
+
+    @Test("makeDirectory sets mode and mtime exactly, whatever the umask")
+    func makeDirectory() throws {
+        let mtime = FileTime(seconds: 1_500_000_000, nanoseconds: 999_999_999)
+        let change = LocalChange("Notes/sub", .makeDirectory(mode: 0o1777, mtime: mtime), expecting: .absent)
+        let status = try #require(try committed(change).status)
+        #expect(status.kind == .directory && status.mode == 0o1777 && status.mtime == mtime)
+    }
+
+    @Test("move names both directories and refuses a taken target and a missing one")
+    func move() throws {
+        let status = try directory.write("x", to: "Notes/a")
+        try tree.createDirectory("Other")
+        try directory.write("taken", to: "Other/taken")
+        func move(_ target: RelativePath) -> LocalChange {
+            LocalChange("Notes/a", .move(to: target), expecting: .fingerprint(status.fingerprint))
+        }
+        #expect(try perform(move("Other/taken")) == .stale)
+        #expect(try perform(move("Missing/a")) == .stale)
+        let committed = try committed(move("Other/b"))
+        let now = try tree.requiredStatus(at: "Other/b")
+        #expect(try committed.parent == inode("Notes") && committed.destinationParent == inode("Other"))
+        #expect(
+            committed.commit.change
+                == .moved(
+                    fromParent: committed.parent, fromName: "a", toParent: try inode("Other"), toName: "b", now))
+        #expect(now.inode == status.inode)
+    }
+
+    @Test("a directory cannot be moved into itself: EINVAL, and nothing changed")
+    func moveIntoItself() throws {
+        let status = try tree.requiredStatus(at: "Notes")
+        let change = LocalChange("Notes", .move(to: "Notes/inside"), expecting: .fingerprint(status.fingerprint))
+        #expect(throws: LocalChangeError.self) { try perform(change) }
+        #expect(try inode("Notes") == status.inode)
+    }
+
+    @Test("remove says which inode went; setAttributes keeps content and inode")
+    func removeAndAttributes() throws {
+        let status = try directory.write("x", to: "Notes/a", mode: 0o600)
+        let mtime = FileTime(seconds: -5, nanoseconds: 1)
+        let attributes = LocalChange(
+            "Notes/a", .setAttributes(mode: 0o444, mtime: mtime), expecting: .fingerprint(status.fingerprint))
+        let now = try #require(try committed(attributes).status)
+        #expect(now.mode == 0o444 && now.mtime == mtime && now.inode == status.inode)
+        let removal = try committed(LocalChange("Notes/a", .remove, expecting: .fingerprint(now.fingerprint)))
+        #expect(
+            removal.commit.change == .removed(parent: removal.parent, name: "a", inode: status.inode)
+                && removal.status == nil)
+    }
+
+    @Test("a symlink's mtime is set on the link, never on what it points at")
+    func linkAttributes() throws {
+        let target = try directory.write("x", to: "Notes/target")
+        try tree.createLink("Notes/link", target: Array("target".utf8))
+        let link = try tree.requiredStatus(at: "Notes/link")
+        let mtime = FileTime(seconds: 1, nanoseconds: 0)
+        let change = LocalChange(
+            "Notes/link", .setAttributes(mode: 0o600, mtime: mtime), expecting: .fingerprint(link.fingerprint))
+        #expect(try committed(change).status?.mtime == mtime)
+        #expect(try tree.requiredStatus(at: "Notes/target") == target)
+    }
+
+    @Test("an open file is busy: a writer always, a reader for an eviction only", arguments: [false, true])
+    func busy(refuseIfOpen: Bool) throws {
+        let status = try directory.write("x", to: "Notes/a")
+        for (state, expected) in [(OpenState.writing, true), (.reading, refuseIfOpen)] {
+            let staged = try directory.stage("new")
+            let change = LocalChange(
+                "Notes/a", .install(stagedPath: staged, dataless: false),
+                expecting: .fingerprint(try inodeAndAll("Notes/a")), refuseIfOpen: refuseIfOpen)
+            var asked: [UInt64] = []
+            let outcome = try perform(change) {
+                asked.append($0.inode)
+                return state
+            }
+            #expect((outcome == .busy) == expected)
+            #expect(asked == [status.inode])
+        }
+    }
+
+    private func inodeAndAll(_ path: RelativePath) throws -> Fingerprint {
+        try tree.requiredStatus(at: path).fingerprint
+    }
+
+    @Test("any difference in the fingerprint is stale, and the file is not even asked for handles")
+    func staleFingerprints() throws {
+        let real = try directory.write("x", to: "Notes/a").fingerprint
+        var others = [real, real, real, real, real]
+        others[0].inode += 1
+        others[1].size += 1
+        others[2].mtime = FileTime(nanoseconds: real.mtime.nanoseconds + 1)
+        others[3].ctime = FileTime(nanoseconds: real.ctime.nanoseconds - 1)
+        others[4].kind = .symlink
+        for other in others {
+            let outcome = try perform(LocalChange("Notes/a", .remove, expecting: .fingerprint(other))) { _ in .writing }
+            #expect(outcome == .stale)
+        }
+    }
+
+    @Test("a missing directory, or a link in the middle of the path, is stale; nothing is written beyond it")
+    func wrongWay() throws {
+        try tree.createLink("way", target: Array("Notes".utf8))
+        for path: RelativePath in ["Missing/a", "way/a", "Missing/deep/a"] {
+            let staged = try directory.stage("new")
+            let install = LocalChange(path, .install(stagedPath: staged, dataless: false), expecting: .absent)
+            #expect(try perform(install) == .stale)
+        }
+        #expect(try directory.names("Notes").isEmpty)
+    }
+
+    @Test("a staged file that is gone is an error with its errno, and nothing changed")
+    func stagedGone() throws {
+        let old = try directory.write("old", to: "Notes/a")
+        let change = LocalChange(
+            "Notes/a", .install(stagedPath: directory.staging.uniquePath(), dataless: false),
+            expecting: .fingerprint(old.fingerprint))
+        do throws(LocalChangeError) {
+            _ = try CompareAndSwap.perform(tree, change) { _ in .closed }
+            Issue.record("installed nothing")
+        } catch {
+            #expect(error.errno == ENOENT && error.path == "Notes/a")
+        }
+        #expect(try directory.read("Notes/a") == "old")
+    }
+
+    @Test("changes from many threads are one after the other, each with one event")
+    func concurrent() async throws {
+        let log = EventLog()
+        let committer = StoreCommitter(tree: tree, sink: log)
+        let staged = try (0..<16).map { try directory.stage("content \($0)") }
+        let done = await withTaskGroup(of: Int.self) { group in
+            for path in staged {
+                group.addTask {
+                    let change = LocalChange(
+                        "Notes/one", .install(stagedPath: path, dataless: false), expecting: .absent)
+                    return (try? committer.commit(change)) == .stale ? 0 : 1
+                }
+            }
+            return await group.reduce(0, +)
+        }
+        #expect(done == 1 && log.events.count == 1)
+        #expect(try directory.stagedNames().count == 15)
+    }
+
+    @Test("what has open writers is told by inode")
+    func openForWriting() {
+        let committer = StoreCommitter(tree: tree, sink: EventLog()) { $0 == 7 ? .writing : .reading }
+        #expect(committer.isOpenForWriting(inode: 7) && !committer.isOpenForWriting(inode: 8))
+    }
+}
