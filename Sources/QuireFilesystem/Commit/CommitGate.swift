@@ -1,0 +1,40 @@
+import Glibc
+
+/// Keeps the sync engine's compare-and-swap apart from the operations of programs.
+///
+/// Operations hold it shared, among themselves unhindered; a commit holds it alone, for the few system calls of one
+/// compare-and-swap. Outermost lock of the driver; nobody waits for anything else while holding it (no claim, no
+/// download, no notification of the kernel, no call through the mount).
+final class CommitGate: @unchecked Sendable {
+    // The lock guards itself; its address must not move.
+    private let lock: UnsafeMutablePointer<pthread_rwlock_t>
+
+    init() {
+        lock = .allocate(capacity: 1)
+        var attributes = pthread_rwlockattr_t()
+        pthread_rwlockattr_init(&attributes)
+        // A commit must not starve under a stream of requests. No operation takes the gate twice.
+        pthread_rwlockattr_setkind_np(&attributes, Int32(PTHREAD_RWLOCK_PREFER_WRITER_NONRECURSIVE_NP.rawValue))
+        pthread_rwlock_init(lock, &attributes)
+        pthread_rwlockattr_destroy(&attributes)
+    }
+
+    deinit {
+        pthread_rwlock_destroy(lock)
+        lock.deallocate()
+    }
+
+    /// Runs an operation of a program.
+    func shared<Result, Failure: Error>(_ body: () throws(Failure) -> Result) throws(Failure) -> Result {
+        pthread_rwlock_rdlock(lock)
+        defer { pthread_rwlock_unlock(lock) }
+        return try body()
+    }
+
+    /// Runs a commit, alone.
+    func exclusive<Result, Failure: Error>(_ body: () throws(Failure) -> Result) throws(Failure) -> Result {
+        pthread_rwlock_wrlock(lock)
+        defer { pthread_rwlock_unlock(lock) }
+        return try body()
+    }
+}

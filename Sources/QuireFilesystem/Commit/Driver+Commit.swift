@@ -1,0 +1,2 @@
+import QuireCore
+extension Driver { func commit(_ change: LocalChange) throws(LocalChangeError) -> LocalChangeResult { .stale } }

@@ -1,0 +1,54 @@
+import CFuse
+import Dispatch
+import Glibc
+import QuireCore
+import Synchronization
+
+/// Tells the kernel what it must not remember any longer.
+///
+/// Every notification is sent from a queue of its own, with no lock, claim or gate held: the kernel takes the directory's
+/// lock for it, which a parked request may hold.
+final class KernelNotifier: Sendable {
+    private let session = Mutex<SessionPointer?>(nil)
+    private let queue = DispatchQueue(label: "quire.notify")
+
+    /// Starts with a session; before, and after `stop`, notifications are dropped.
+    func start(_ session: SessionPointer) { self.session.withLock { $0 = session } }
+
+    /// Ends: the session is about to be freed. Returns when no notification is being sent.
+    func stop() {
+        session.withLock { $0 = nil }
+        queue.sync {}
+    }
+
+    /// A name in a directory stands for another file, or none.
+    func entryChanged(in directory: UInt64, _ name: FileName) {
+        send { session in
+            fuse_lowlevel_notify_inval_inode(session, directory, 0, 0)
+            _ = name.withCString { fuse_lowlevel_notify_inval_entry(session, directory, $0, name.bytes.count) }
+        }
+    }
+
+    /// Content and attributes of a file are others than before.
+    func contentChanged(_ node: UInt64) {
+        send { session in fuse_lowlevel_notify_inval_inode(session, node, 0, 0) }
+    }
+
+    /// Only the attributes are.
+    func attributesChanged(_ node: UInt64) {
+        send { session in fuse_lowlevel_notify_inval_inode(session, node, -1, 0) }
+    }
+
+    /// Waits until everything said so far has reached the kernel.
+    func delivered() async {
+        await withCheckedContinuation { continuation in queue.async { continuation.resume() } }
+    }
+
+    // A node or name that the kernel does not know (ENOENT) needs no invalidation: results are not looked at.
+    private func send(_ body: @escaping @Sendable (OpaquePointer) -> Void) {
+        queue.async { [self] in
+            guard let pointer = session.withLock({ $0 }), let session = pointer.raw.pointee.session else { return }
+            body(session)
+        }
+    }
+}

@@ -1,0 +1,113 @@
+import CFuse
+import Dispatch
+import Glibc
+import Logging
+import QuireCoordination
+import QuireCore
+import QuireStore
+import Synchronization
+
+/// A drive that is mounted: the driver, its session with the kernel, and the threads that read requests.
+///
+/// Also the daemon's `LocalTreeCommitter`: what the sync engine changes, it changes here, so that the kernel is told.
+package final class DriveMount: Sendable {
+    /// Where it is mounted, absolute.
+    package let mountpoint: String
+    let driver: Driver
+    private let session: SessionPointer
+    private let stopped = Atomic<Bool>(false)
+    private let readersLeft: Mutex<Int>
+    private let ended: EndSignal
+
+    /// Mounts the store at an existing directory and starts to serve it.
+    ///
+    /// Sets the process's umask to 0: the kernel applies each caller's own. Returns when requests are being answered.
+    /// - Parameters:
+    ///   - mountpoint: absolute path of a directory.
+    ///   - tree: the store.
+    ///   - containerRoots: names in the root that programs cannot rename or remove.
+    /// - Throws: `MountError` with the reason and the remedy.
+    package static func mount(
+        at mountpoint: String, tree: DriveTree, services: DriveServices, options: MountOptions = MountOptions(),
+        containerRoots: Set<FileName> = [], logger: Logger
+    ) throws(MountError) -> DriveMount {
+        umask(0)
+        let root = Glibc.open(tree.rootPath, O_PATH | O_DIRECTORY | O_CLOEXEC)
+        guard root >= 0 else { throw MountError(storeUnreadable: tree.rootPath, errno: errno) }
+        let rootDescriptor = Descriptor(owning: root)
+        var status = stat()
+        guard fstat(root, &status) == 0 else { throw MountError(storeUnreadable: tree.rootPath, errno: errno) }
+        let table = NodeTable(
+            rootDescriptor: rootDescriptor, rootInode: status.st_ino,
+            descriptorLimit: options.descriptorCache ?? defaultDescriptorCache())
+        let driver = Driver(tree: tree, table: table, services: services, containerRoots: containerRoots, logger: logger)
+        let session = try FuseSession.open(driver: driver, mountpoint: mountpoint, options: options)
+        let mount = DriveMount(mountpoint: mountpoint, driver: driver, session: session, readers: options.readers)
+        mount.start(readers: options.readers)
+        return mount
+    }
+
+    private init(mountpoint: String, driver: Driver, session: SessionPointer, readers: Int) {
+        self.mountpoint = mountpoint
+        self.driver = driver
+        self.session = session
+        self.readersLeft = Mutex(readers)
+        self.ended = EndSignal()
+        driver.session.withLock { $0 = session }
+        driver.notifier.start(session)
+    }
+
+    /// Whether reads and writes of ordinary files stay in the kernel. Known after the first request; may turn false at
+    /// the first open where privileges are missing.
+    package var isPassthrough: Bool { driver.passthroughAllowed.load(ordering: .relaxed) }
+
+    /// Requests that wait for a download, a claim or a slow disk.
+    package var parkedRequests: Int { driver.parking.count }
+
+    /// Replaces the names in the root that programs cannot rename or remove.
+    package func setContainerRoots(_ names: Set<FileName>) { driver.containerRoots.withLock { $0 = names } }
+
+    /// Waits until nobody serves the mount any more: it was unmounted by whomever, or its connection aborted.
+    package func waitUntilUnmounted() async { await ended.wait() }
+
+    /// Unmounts.
+    ///
+    /// - Parameter lazily: detach even while programs use it; they keep what they have open.
+    /// - Throws: `MountError` `.busy` when programs use it (not when lazily).
+    package func unmount(lazily: Bool) async throws(MountError) {
+        try await Unmounting.unmount(mountpoint, lazily: lazily)
+        driver.parking.interruptAll()
+        if !lazily { await ended.wait() }
+    }
+
+    private func start(readers: Int) {
+        for number in 0..<readers {
+            let loop = ReaderLoop(session: session) { [self] in stopped.load(ordering: .relaxed) }
+            ReaderThread.start(named: "quire-reader-\(number)") { [self] in
+                loop.run()
+                readerEnded()
+            }
+        }
+    }
+
+    /// The last reader to end frees the session.
+    private func readerEnded() {
+        stopped.store(true, ordering: .relaxed)
+        let left = readersLeft.withLock { count in
+            count -= 1
+            return count
+        }
+        guard left == 0 else { return }
+        driver.parking.interruptAll()
+        driver.notifier.stop()
+        driver.session.withLock { $0 = nil }
+        // The session itself is freed with the process: parked requests may still answer into it.
+        ended.signal()
+    }
+
+    private static func defaultDescriptorCache() -> Int {
+        var limit = rlimit()
+        guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return 128 }
+        return Int(min(limit.rlim_cur / 4, 4096))
+    }
+}

@@ -1,0 +1,24 @@
+/// How a drive is mounted.
+package struct MountOptions: Sendable, Equatable {
+    /// Let other users in; the modes decide what they may. Root only, or with `user_allow_other` in /etc/fuse.conf.
+    package var allowOther: Bool
+    /// Use kernel passthrough where the kernel and the privileges allow it.
+    package var passthrough: Bool
+    /// Threads that read requests, 1 … 16.
+    package var readers: Int
+    /// Further options for the kernel, as after `-o`.
+    package var others: [String]
+    /// Directory descriptors that are kept open; nil: a quarter of what the process may have, 4,096 at the most.
+    package var descriptorCache: Int?
+
+    package init(
+        allowOther: Bool = false, passthrough: Bool = true, readers: Int = 2, others: [String] = [],
+        descriptorCache: Int? = nil
+    ) {
+        self.allowOther = allowOther
+        self.passthrough = passthrough
+        self.readers = min(max(readers, 1), 16)
+        self.others = others
+        self.descriptorCache = descriptorCache
+    }
+}

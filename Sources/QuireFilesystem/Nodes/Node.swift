@@ -1,0 +1,66 @@
+import QuireCore
+
+/// A file that the kernel knows: what a FUSE node id stands for.
+///
+/// The node id is the address of this object; the table keeps it alive until the kernel has forgotten it. A node knows
+/// its file by inode and by (directory, name), never by an open descriptor, so that a million nodes need no descriptors.
+///
+///     node id ──▶ Node ── names[0] ──▶ (parent Node, "letter.txt")
+///                   │      names[1] ──▶ (other Node, "hard link.txt")
+///                   ├── inode            the store's
+///                   ├── files            open handles; any of them reaches the file without a name
+///                   └── orphan           a descriptor, once the last name is gone and somebody still holds the file
+///
+/// All variable properties are guarded by the lock of the `NodeTable` that made it.
+final class Node: @unchecked Sendable {
+    // Guarded by NodeTable.state.
+
+    /// One name of the file.
+    struct Name: Equatable {
+        let directory: Node
+        let name: FileName
+
+        static func == (left: Name, right: Name) -> Bool {
+            left.directory === right.directory && left.name == right.name
+        }
+    }
+
+    /// How the kernel reads and writes the open file: all handles of one inode alike.
+    enum DataPath: Equatable {
+        /// No handle is open.
+        case undecided
+        /// Through the page cache and this process.
+        case cached
+        /// In the kernel, through this backing id.
+        case passthrough(CInt)
+    }
+
+    /// The store's inode. Changes when the sync engine puts another file under the same name.
+    var inode: UInt64
+    let isDirectory: Bool
+    /// The names it is known under, the latest first; empty for the root, and after the last was removed.
+    var names: [Name]
+    /// How often the kernel was given this node and has not yet forgotten it.
+    var lookups: UInt64 = 0
+    var files: [OpenFile] = []
+    var writers = 0
+    var dataPath = DataPath.undecided
+    /// For directories: a cached descriptor, and whether it was used since the cache last looked.
+    var descriptor: Descriptor?
+    var descriptorWasUsed = false
+    /// For a file without a name that the kernel still holds.
+    var orphan: Descriptor?
+    /// The fingerprint that the last event about this file carried.
+    var reported: Fingerprint?
+    /// Whether setuid or setgid may be set, so that a write by an ordinary user has to strip them.
+    var mayHavePrivilegeBits = false
+
+    init(inode: UInt64, isDirectory: Bool, names: [Name]) {
+        self.inode = inode
+        self.isDirectory = isDirectory
+        self.names = names
+    }
+
+    /// What the kernel calls it. The root is `FUSE_ROOT_ID`; see `NodeTable.node(_:)`.
+    var address: UInt64 { UInt64(UInt(bitPattern: Unmanaged.passUnretained(self).toOpaque())) }
+}

@@ -1,0 +1,130 @@
+import CFuse
+import Glibc
+import QuireCore
+import Synchronization
+
+/// All files that the kernel knows, by node id and by inode.
+///
+/// One lock guards the table and every node; it is held for short, synchronous work only: no system call, no reply to the
+/// kernel, no callback. It is the innermost lock of the driver: none is taken inside it.
+final class NodeTable: Sendable {
+    struct State {
+        var byInode: [UInt64: Node] = [:]
+        /// Directories with a cached descriptor, oldest first (second chance).
+        var cachedDirectories: [Node] = []
+    }
+
+    let root: Node
+    let rootDescriptor: Descriptor
+    private let state: Mutex<State>
+    /// How many directory descriptors are kept.
+    private let descriptorLimit: Int
+
+    /// - Parameters:
+    ///   - rootDescriptor: the store's root directory.
+    ///   - descriptorLimit: how many directory descriptors may be cached; 1 or more.
+    init(rootDescriptor: Descriptor, rootInode: UInt64, descriptorLimit: Int) {
+        self.rootDescriptor = rootDescriptor
+        self.descriptorLimit = max(1, descriptorLimit)
+        self.root = Node(inode: rootInode, isDirectory: true, names: [])
+        self.root.lookups = 1
+        self.root.descriptor = rootDescriptor
+        var initial = State()
+        initial.byInode[rootInode] = root
+        self.state = Mutex(initial)
+    }
+
+    /// The node behind a kernel's node id. The kernel only names nodes it was given and has not forgotten.
+    func node(_ id: UInt64) -> Node {
+        if id == UInt64(FUSE_ROOT_ID) { return root }
+        guard let pointer = UnsafeRawPointer(bitPattern: UInt(id)) else { return root }
+        return Unmanaged<Node>.fromOpaque(pointer).takeUnretainedValue()
+    }
+
+    /// What the kernel calls `node`.
+    func identifier(_ node: Node) -> UInt64 { node === root ? UInt64(FUSE_ROOT_ID) : node.address }
+
+    /// Runs `body` with the table locked.
+    func locked<Result: ~Copyable>(_ body: (inout State) -> sending Result) -> sending Result {
+        state.withLock { body(&$0) }
+    }
+
+    /// The node for the file found at (`directory`, `name`), which the kernel is about to be given once more.
+    func lookUp(_ status: FileStatus, in directory: Node, name: FileName) -> Node {
+        locked { state in
+            let entry = Node.Name(directory: directory, name: name)
+            let node: Node
+            if let known = state.byInode[status.inode], known.isDirectory == (status.kind == .directory) {
+                node = known
+                if node !== root, !node.names.contains(entry) {
+                    if status.linkCount <= 1 || node.isDirectory { node.names.removeAll() }
+                    node.names.insert(entry, at: 0)
+                }
+            } else {
+                node = Node(inode: status.inode, isDirectory: status.kind == .directory, names: [entry])
+                state.byInode[status.inode] = node
+            }
+            node.mayHavePrivilegeBits = status.mode & 0o6000 != 0
+            if node.lookups == 0 { _ = Unmanaged.passRetained(node) }
+            node.lookups += 1
+            return node
+        }
+    }
+
+    /// The kernel gives back `count` of the times it was given `node`.
+    func forget(_ node: Node, _ count: UInt64) {
+        guard node !== root else { return }
+        // What is dropped here may close descriptors, so it outlives the lock.
+        var dropped: [Descriptor?] = []
+        locked { state in
+            node.lookups -= min(count, node.lookups)
+            guard node.lookups == 0 else { return }
+            if state.byInode[node.inode] === node { state.byInode[node.inode] = nil }
+            dropped = [node.descriptor, node.orphan]
+            if node.descriptor != nil { state.cachedDirectories.removeAll { $0 === node } }
+            node.descriptor = nil
+            node.orphan = nil
+            Unmanaged.passUnretained(node).release()
+        }
+        dropped.removeAll()
+    }
+
+    /// The drive path of `node` by its latest name, nil when it has none any more.
+    func path(of node: Node) -> RelativePath? {
+        locked { _ in
+            var names: [FileName] = []
+            var current = node
+            while current !== root {
+                guard let name = current.names.first else { return nil }
+                names.append(name.name)
+                current = name.directory
+            }
+            return RelativePath(names.reversed())
+        }
+    }
+
+    /// The drive path of `name` in `directory`.
+    func path(of name: FileName, in directory: Node) -> RelativePath? { path(of: directory)?.appending(name) }
+
+    /// Keeps `descriptor` for `directory`, and lets go of one that was not used for long.
+    func cache(_ descriptor: Descriptor, for directory: Node) {
+        var dropped: Descriptor?
+        locked { state in
+            guard directory.descriptor == nil, directory.lookups > 0 else { return }
+            while state.cachedDirectories.count >= descriptorLimit {
+                let oldest = state.cachedDirectories.removeFirst()
+                if oldest.descriptorWasUsed {
+                    oldest.descriptorWasUsed = false
+                    state.cachedDirectories.append(oldest)
+                } else {
+                    dropped = oldest.descriptor
+                    oldest.descriptor = nil
+                }
+            }
+            directory.descriptor = descriptor
+            directory.descriptorWasUsed = false
+            state.cachedDirectories.append(directory)
+        }
+        _ = dropped
+    }
+}

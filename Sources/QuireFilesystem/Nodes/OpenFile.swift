@@ -1,0 +1,33 @@
+import QuireCore
+
+/// An open handle: what the kernel's `fh` stands for (the address of this object, kept alive until RELEASE).
+final class OpenFile: Sendable {
+    let node: Node
+    /// Open in the store, without O_APPEND: the kernel says where each write goes.
+    let descriptor: Descriptor
+    let isWriter: Bool
+    /// The write claim held until the handle closes, where explicit claims were about when it was opened.
+    let claim: HeldClaim?
+
+    init(node: Node, descriptor: Descriptor, isWriter: Bool, claim: HeldClaim?) {
+        self.node = node
+        self.descriptor = descriptor
+        self.isWriter = isWriter
+        self.claim = claim
+    }
+
+    /// The number for the kernel; balanced by `release(_:)`.
+    func retainedHandle() -> UInt64 { UInt64(UInt(bitPattern: Unmanaged.passRetained(self).toOpaque())) }
+
+    /// The file behind a number that the kernel handed back.
+    static func borrowed(_ handle: UInt64) -> OpenFile? {
+        guard let pointer = UnsafeRawPointer(bitPattern: UInt(handle)) else { return nil }
+        return Unmanaged<OpenFile>.fromOpaque(pointer).takeUnretainedValue()
+    }
+
+    /// Ends the kernel's hold.
+    static func release(_ handle: UInt64) {
+        guard let pointer = UnsafeRawPointer(bitPattern: UInt(handle)) else { return }
+        Unmanaged<OpenFile>.fromOpaque(pointer).release()
+    }
+}

@@ -1,0 +1,142 @@
+import CFuse
+import Glibc
+import QuireCore
+import QuireStore
+
+/// What a SETATTR asks for.
+struct AttributeChange: Sendable {
+    var mode: mode_t?
+    var uid: uid_t?
+    var gid: gid_t?
+    var size: off_t?
+    /// UTIME_NOW and UTIME_OMIT as in utimensat(2); nil when neither time is set.
+    var times: (access: timespec, modification: timespec)?
+
+    init(_ attributes: stat, _ set: CInt) {
+        if set & FUSE_SET_ATTR_MODE != 0 { mode = attributes.st_mode & 0o7777 }
+        if set & FUSE_SET_ATTR_UID != 0 { uid = attributes.st_uid }
+        if set & FUSE_SET_ATTR_GID != 0 { gid = attributes.st_gid }
+        if set & FUSE_SET_ATTR_SIZE != 0 { size = attributes.st_size }
+        let access = Self.time(set, FUSE_SET_ATTR_ATIME, FUSE_SET_ATTR_ATIME_NOW, attributes.st_atim)
+        let modification = Self.time(set, FUSE_SET_ATTR_MTIME, FUSE_SET_ATTR_MTIME_NOW, attributes.st_mtim)
+        if access.tv_nsec != Self.omitted || modification.tv_nsec != Self.omitted { times = (access, modification) }
+    }
+
+    // UTIME_NOW and UTIME_OMIT of <sys/stat.h>, macros that Swift does not see.
+    static let now = (1 << 30) - 1
+    static let omitted = (1 << 30) - 2
+
+    private static func time(_ set: CInt, _ given: CInt, _ current: CInt, _ time: timespec) -> timespec {
+        if set & current != 0 { return timespec(tv_sec: 0, tv_nsec: now) }
+        return set & given != 0 ? time : timespec(tv_sec: 0, tv_nsec: omitted)
+    }
+}
+
+extension Driver {
+    /// GETATTR. Never waits for anybody.
+    func attributes(_ reply: consuming Reply, _ node: Node) {
+        switch Result(catching: { () throws(DriverError) in try resolver.status(node) }) {
+        case .success(let status): reply.attributes(status)
+        case .failure(let error): reply.error(error.errno)
+        }
+    }
+
+    /// SETATTR: chmod, chown, truncate, utimens.
+    func setAttributes(_ reply: consuming Reply, _ node: Node, _ change: AttributeChange, _ file: OpenFile?) {
+        if change.size != nil, mustAskCoordinator {
+            let accesses = accesses(writing: node)
+            coordinated(reply, accesses) { driver, reply, _ in driver.performSetAttributes(reply, node, change, file) }
+        } else {
+            performSetAttributes(reply, node, change, file)
+        }
+    }
+
+    private func performSetAttributes(_ reply: consuming Reply, _ node: Node, _ change: AttributeChange, _ file: OpenFile?) {
+        let caller = reply.caller
+        let outcome = Result { () throws(DriverError) -> stat? in
+            try gate.shared { () throws(DriverError) -> stat? in try apply(change, to: node, file, caller) }
+        }
+        switch outcome {
+        case .success(let status?): reply.attributes(status)
+        case .success(nil):
+            parkForContent(reply, node) { driver, reply in driver.performSetAttributes(reply, node, change, file) }
+        case .failure(let error): reply.error(error.errno)
+        }
+    }
+
+    /// - Returns: nil when the content must be fetched first.
+    private func apply(
+        _ change: AttributeChange, to node: Node, _ file: OpenFile?, _ caller: Caller
+    ) throws(DriverError) -> stat? {
+        var contentChanged = false
+        if let size = change.size {
+            guard try truncate(node, file, to: size, caller) else { return nil }
+            contentChanged = true
+        }
+        if change.mode != nil || change.uid != nil || change.gid != nil || change.times != nil {
+            let reference = try file?.descriptor ?? resolver.reference(node)
+            if change.uid != nil || change.gid != nil {
+                try StoreCall.check(
+                    fchownat(reference.raw, "", change.uid ?? uid_t.max, change.gid ?? gid_t.max, AT_EMPTY_PATH))
+            }
+            if let mode = change.mode { try StoreCall.check(chmod(reference.proc, mode)) }
+            if let times = change.times {
+                let both = [times.access, times.modification]
+                try StoreCall.check(utimensat(AT_FDCWD, reference.proc, both, 0))
+            }
+        }
+        let status = try file.map { file throws(DriverError) in try StoreCall.status(of: file.descriptor) }
+            ?? resolver.status(node)
+        report(node, status, content: contentChanged)
+        return status
+    }
+
+    /// - Returns: false when the content must be fetched first.
+    private func truncate(_ node: Node, _ file: OpenFile?, to size: off_t, _ caller: Caller) throws(DriverError) -> Bool {
+        let descriptor: Descriptor
+        if let file, file.isWriter { descriptor = file.descriptor } else { descriptor = try resolver.open(node, O_WRONLY) }
+        let before = try StoreCall.status(of: descriptor)
+        let isPlaceholder = Placeholder.isPlaceholder(descriptor.raw, FileStatus(before))
+        if isPlaceholder, size != 0 { return false }
+        try StoreCall.check(ftruncate(descriptor.raw, size))
+        // In this order: a placeholder that lost its mark too early would be taken for a file full of zeros.
+        if isPlaceholder { try discardPlaceholder(descriptor) }
+        try stripPrivileges(descriptor, before, caller)
+        return true
+    }
+
+    /// Takes the placeholder's mark off a file that was just emptied.
+    func discardPlaceholder(_ descriptor: Descriptor) throws(DriverError) {
+        try StoreCall.check(Placeholder.discardMark(descriptor.raw))
+    }
+
+    /// After a write or truncate by an ordinary user: setuid goes, and setgid where the group may execute. The kernel
+    /// leaves this to the driver (FUSE_HANDLE_KILLPRIV_V2).
+    func stripPrivileges(_ descriptor: Descriptor, _ status: stat, _ caller: Caller) throws(DriverError) {
+        guard caller.uid != 0, status.st_mode & S_IFMT == S_IFREG, status.st_mode & 0o6000 != 0 else { return }
+        var mode = status.st_mode & 0o7777 & ~mode_t(S_ISUID)
+        if mode & S_IXGRP != 0 { mode &= ~mode_t(S_ISGID) }
+        guard mode != status.st_mode & 0o7777 else { return }
+        try StoreCall.check(fchmod(descriptor.raw, mode))
+    }
+
+    /// Records that a file changed, with its status afterwards. Call inside the gate.
+    func report(_ node: Node, _ status: stat, content: Bool) {
+        guard status.st_nlink > 0 else { return }
+        let status = FileStatus(status)
+        let writersOpen = table.locked { _ in
+            node.reported = status.fingerprint
+            node.mayHavePrivilegeBits = status.mode & 0o6000 != 0
+            return node.writers > 0
+        }
+        record(
+            content
+                ? .contentChanged(status, writersOpen: writersOpen) : .attributesChanged(status, writersOpen: writersOpen))
+    }
+
+    /// STATFS.
+    func space(_ reply: consuming Reply) {
+        var status = statvfs()
+        if fstatvfs(table.rootDescriptor.raw, &status) == 0 { reply.space(status) } else { reply.error(errno) }
+    }
+}

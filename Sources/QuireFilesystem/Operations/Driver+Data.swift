@@ -1,0 +1,78 @@
+import CFuse
+import CLinux
+import Glibc
+import QuireCore
+
+extension Driver {
+    /// READ, where the kernel does not read by itself.
+    func read(_ reply: consuming Reply, _ file: OpenFile, _ size: Int, _ offset: off_t) {
+        withUnsafeTemporaryAllocation(byteCount: max(size, 1), alignment: 16) { [reply = consume reply] buffer in
+            var count = 0
+            while count < size {
+                let part = pread(
+                    file.descriptor.raw, buffer.baseAddress?.advanced(by: count), size - count, offset + off_t(count))
+                if part < 0, errno == EINTR { continue }
+                if part < 0, count == 0 { return reply.error(errno) }
+                if part <= 0 { break }
+                count += part
+            }
+            reply.data(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
+        }
+    }
+
+    /// WRITE, where the kernel does not write by itself.
+    func write(_ reply: consuming Reply, _ file: OpenFile, _ bytes: UnsafeRawBufferPointer, _ offset: off_t) {
+        let caller = reply.caller
+        var count = 0
+        while count < bytes.count {
+            let part = pwrite(
+                file.descriptor.raw, bytes.baseAddress?.advanced(by: count), bytes.count - count, offset + off_t(count))
+            if part < 0, errno == EINTR { continue }
+            if part < 0, count == 0 { return reply.error(errno) }
+            if part <= 0 { break }
+            count += part
+        }
+        if caller.uid != 0, table.locked({ _ in file.node.mayHavePrivilegeBits }) {
+            let stripped = Result { () throws(DriverError) -> Void in
+                try stripPrivileges(file.descriptor, try StoreCall.status(of: file.descriptor), caller)
+            }
+            if case .failure(let error) = stripped { return reply.error(error.errno) }
+        }
+        reply.written(count)
+    }
+
+    /// FSYNC. Returns when the store has it on disk.
+    func synchronize(_ reply: consuming Reply, _ file: OpenFile, dataOnly: Bool) {
+        parking.offload(reply) { [self] reply in
+            if file.isWriter { gate.shared { reportIfChanged(file) } }
+            let result = dataOnly ? fdatasync(file.descriptor.raw) : fsync(file.descriptor.raw)
+            reply.error(result == 0 ? 0 : errno)
+        }
+    }
+
+    /// FALLOCATE: reserve, punch, zero, collapse, as the store's file system can.
+    func allocate(_ reply: consuming Reply, _ file: OpenFile, _ mode: CInt, _ offset: off_t, _ length: off_t) {
+        reply.error(fallocate(file.descriptor.raw, mode, offset, length) == 0 ? 0 : errno)
+    }
+
+    /// LSEEK: SEEK_DATA and SEEK_HOLE only; the kernel answers the others.
+    func seek(_ reply: consuming Reply, _ file: OpenFile, _ offset: off_t, _ whence: CInt) {
+        let found = lseek(file.descriptor.raw, offset, whence)
+        if found >= 0 { reply.position(found) } else { reply.error(errno) }
+    }
+
+    /// COPY_FILE_RANGE between two files of the drive.
+    func copyRange(
+        _ reply: consuming Reply, from source: OpenFile, _ sourceOffset: off_t, to target: OpenFile, _ targetOffset: off_t,
+        _ length: Int
+    ) {
+        parking.offload(reply) { reply in
+            var from = sourceOffset
+            var to = targetOffset
+            // The answer has 32 bits.
+            let count = clinux_copy_file_range(
+                source.descriptor.raw, &from, target.descriptor.raw, &to, min(length, 1 << 30))
+            if count >= 0 { reply.written(count) } else { reply.error(errno) }
+        }
+    }
+}

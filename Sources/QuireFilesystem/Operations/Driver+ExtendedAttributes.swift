@@ -1,0 +1,121 @@
+import CFuse
+import CLinux
+import Glibc
+import QuireCore
+import QuireStore
+
+extension Driver {
+    /// The driver's own attributes: answered by the daemon, never stored by programs.
+    private static let ownPrefix = "user.quire."
+
+    /// What becomes of an attribute's name.
+    private enum AttributeName {
+        case own(String)
+        case stored
+        /// Security labels and ACLs are not passed on.
+        case unsupported
+
+        init(_ name: String) {
+            if name.hasPrefix(Driver.ownPrefix) {
+                self = .own(String(name.dropFirst(Driver.ownPrefix.count)))
+            } else {
+                self = name.hasPrefix("user.") ? .stored : .unsupported
+            }
+        }
+    }
+
+    /// GETXATTR. `size` 0 asks for the length.
+    func extendedAttribute(_ reply: consuming Reply, _ node: Node, _ name: String, _ size: Int) {
+        switch AttributeName(name) {
+        case .unsupported: reply.error(EOPNOTSUPP)
+        case .own(let name):
+            guard let path = table.path(of: node) else { return reply.error(ENODATA) }
+            answerLater(reply, size) { [services] in await services.attributes.attribute(name, at: path) }
+        case .stored:
+            let value = Result { () throws(DriverError) -> [UInt8] in
+                let reference = try resolver.reference(node)
+                return try Self.buffer(size) { clinux_getxattr(reference.proc, name, $0, $1) }
+            }
+            answer(reply, value, size)
+        }
+    }
+
+    /// LISTXATTR: the programs' own. The driver's are read by name only, so that `cp -a` and `tar --xattrs` do not try to
+    /// set them elsewhere.
+    func listExtendedAttributes(_ reply: consuming Reply, _ node: Node, _ size: Int) {
+        let value = Result { () throws(DriverError) -> [UInt8] in
+            let reference = try resolver.reference(node)
+            let all = try Self.buffer(1 << 16) { clinux_listxattr(reference.proc, $0, $1) }
+            return all.split(separator: 0).filter { name in
+                name.starts(with: "user.".utf8) && !name.starts(with: Self.ownPrefix.utf8)
+            }.flatMap { $0 + [0] }
+        }
+        answer(reply, value, size)
+    }
+
+    /// SETXATTR and REMOVEXATTR (`value` nil).
+    func setExtendedAttribute(_ reply: consuming Reply, _ node: Node, _ name: String, _ value: [UInt8]?, _ flags: CInt) {
+        switch AttributeName(name) {
+        case .unsupported: reply.error(EOPNOTSUPP)
+        case .own(let name):
+            guard let path = table.path(of: node) else { return reply.error(ESTALE) }
+            let box = ReplyBox(reply)
+            Task { [services] in
+                let result = await services.attributes.setAttribute(name, to: value, at: path)
+                box.take()?.error(result)
+            }
+        case .stored:
+            let done = Result { () throws(DriverError) -> Void in
+                try gate.shared { () throws(DriverError) -> Void in
+                    let reference = try resolver.reference(node)
+                    if let value {
+                        try StoreCall.check(clinux_setxattr(reference.proc, name, value, value.count, flags))
+                    } else {
+                        try StoreCall.check(clinux_removexattr(reference.proc, name))
+                    }
+                    report(node, try StoreCall.status(of: reference), content: false)
+                }
+            }
+            answer(reply, done)
+        }
+    }
+
+    private func answerLater(
+        _ reply: consuming Reply, _ size: Int, _ value: @escaping @Sendable () async -> [UInt8]?
+    ) {
+        let box = ReplyBox(reply)
+        Task { [self] in
+            let value = await value()
+            guard let reply = box.take() else { return }
+            answer(reply, value.map { .success($0) } ?? .failure(DriverError(ENODATA)), size)
+        }
+    }
+
+    private func answer(_ reply: consuming Reply, _ value: Result<[UInt8], DriverError>, _ size: Int) {
+        switch value {
+        case .success(let value) where size == 0: reply.attributeSize(value.count)
+        case .success(let value) where value.count > size: reply.error(ERANGE)
+        case .success(let value): reply.data(value)
+        case .failure(let error): reply.error(error.errno)
+        }
+    }
+
+    /// What a call that fills a buffer of `size` bytes wrote; with `size` 0, as many zeros as it would write.
+    private static func buffer(
+        _ size: Int, _ call: (UnsafeMutableRawPointer?, Int) -> Int
+    ) throws(DriverError) -> [UInt8] {
+        if size == 0 {
+            let count = call(nil, 0)
+            guard count >= 0 else { throw DriverError.last() }
+            return [UInt8](repeating: 0, count: count)
+        }
+        var failed: CInt = 0
+        let bytes = [UInt8](unsafeUninitializedCapacity: size) { buffer, used in
+            let count = call(buffer.baseAddress, size)
+            if count < 0 { failed = errno }
+            used = max(count, 0)
+        }
+        guard failed == 0 else { throw DriverError(failed) }
+        return bytes
+    }
+}

@@ -1,0 +1,62 @@
+import CFuse
+import Glibc
+import QuireCore
+
+extension Driver {
+    /// LOOKUP: a name in a directory. What is not there is remembered by the kernel as not there.
+    func lookUp(_ reply: consuming Reply, _ directory: Node, _ name: FileName) {
+        let found = Result { () throws(DriverError) -> (Node, stat)? in
+            try gate.shared { () throws(DriverError) -> (Node, stat)? in
+                let descriptor = try resolver.directory(directory)
+                guard let status = try StoreCall.statusIfAny(in: descriptor, name) else { return nil }
+                return (table.lookUp(FileStatus(status), in: directory, name: name), status)
+            }
+        }
+        switch found {
+        case .success((let node, let status)?): answer(reply, entry: node, status)
+        case .success(nil): reply.noEntry()
+        case .failure(let error): reply.error(error.errno)
+        }
+    }
+
+    /// Answers with an entry whose lookup was counted already, and takes the count back if the kernel did not get it.
+    func answer(_ reply: consuming Reply, entry node: Node, _ status: stat) {
+        if !reply.entry(table.identifier(node), status) { table.forget(node, 1) }
+    }
+
+    /// Answers an operation that yields a new entry.
+    func answer(_ reply: consuming Reply, _ made: Result<(Node, stat), DriverError>) {
+        switch made {
+        case .success((let node, let status)): answer(reply, entry: node, status)
+        case .failure(let error): reply.error(error.errno)
+        }
+    }
+
+    /// Answers an operation that yields nothing.
+    func answer(_ reply: consuming Reply, _ done: Result<Void, DriverError>) {
+        switch done {
+        case .success: reply.error(0)
+        case .failure(let error): reply.error(error.errno)
+        }
+    }
+
+    /// READLINK.
+    func readLink(_ reply: consuming Reply, _ node: Node) {
+        let capacity = Int(PATH_MAX) + 1
+        withUnsafeTemporaryAllocation(of: CChar.self, capacity: capacity) { [reply = consume reply] buffer in
+            guard let base = buffer.baseAddress else { return reply.error(ENOMEM) }
+            let length = Result { () throws(DriverError) -> Int in
+                let descriptor = try resolver.reference(node)
+                let length = readlinkat(descriptor.raw, "", base, capacity - 1)
+                guard length >= 0 else { throw DriverError.last() }
+                return length
+            }
+            switch length {
+            case .success(let length):
+                base[length] = 0
+                reply.link(UnsafePointer(base))
+            case .failure(let error): reply.error(error.errno)
+            }
+        }
+    }
+}

@@ -1,0 +1,189 @@
+import CFuse
+import Glibc
+import QuireCore
+import QuireStore
+
+/// How an OPEN is answered.
+struct OpenAnswer {
+    var flags: UInt32
+    var backing: CInt
+}
+
+extension Driver {
+    /// Whether open flags allow writing.
+    static func isWriter(_ flags: CInt) -> Bool { flags & O_ACCMODE != O_RDONLY }
+
+    /// What of a program's open flags is used on the store. Not O_APPEND: the kernel names each write's place, and
+    /// write-back of a mapping must not be appended. Not O_DIRECT, O_SYNC, O_NOATIME: the kernel sees to them above.
+    static func storeFlags(_ flags: CInt) -> CInt { (flags & O_ACCMODE) | O_CLOEXEC | O_NOFOLLOW }
+
+    /// OPEN. A dataless file is downloaded first, unless it is opened to be emptied.
+    func open(_ reply: consuming Reply, _ node: Node, _ flags: CInt) {
+        if mustAskCoordinator {
+            let isWriter = Self.isWriter(flags) || flags & O_TRUNC != 0
+            let accesses = isWriter ? accesses(writing: node) : accesses(reading: node)
+            coordinated(reply, accesses) { driver, reply, claim in
+                driver.performOpen(reply, node, flags, isWriter ? claim : nil)
+            }
+        } else {
+            performOpen(reply, node, flags, nil)
+        }
+    }
+
+    private func performOpen(_ reply: consuming Reply, _ node: Node, _ flags: CInt, _ claim: HeldClaim?) {
+        let caller = reply.caller
+        let opened = Result { () throws(DriverError) -> (OpenFile, OpenAnswer)? in
+            try gate.shared { () throws(DriverError) -> (OpenFile, OpenAnswer)? in
+                try openFile(node, flags, claim, caller)
+            }
+        }
+        switch opened {
+        case .success((let file, let answer)?):
+            let handle = file.retainedHandle()
+            if !reply.opened(handle, flags: answer.flags, backing: answer.backing) { close(handle) }
+        case .success(nil):
+            parkForContent(reply, node) { driver, reply in driver.performOpen(reply, node, flags, claim) }
+        case .failure(let error): reply.error(error.errno)
+        }
+    }
+
+    /// - Returns: nil when the content must be fetched first.
+    private func openFile(
+        _ node: Node, _ flags: CInt, _ claim: HeldClaim?, _ caller: Caller
+    ) throws(DriverError) -> (OpenFile, OpenAnswer)? {
+        var storeFlags = Self.storeFlags(flags)
+        if flags & O_TRUNC != 0, flags & O_ACCMODE == O_RDONLY { storeFlags |= O_RDWR }
+        let descriptor = try resolver.open(node, storeFlags)
+        var status = try StoreCall.status(of: descriptor)
+        let isPlaceholder = Placeholder.isPlaceholder(descriptor.raw, FileStatus(status))
+        if isPlaceholder, flags & O_TRUNC == 0 { return nil }
+        let file = OpenFile(node: node, descriptor: descriptor, isWriter: Self.isWriter(flags), claim: claim)
+        if flags & O_TRUNC != 0 {
+            try StoreCall.check(ftruncate(descriptor.raw, 0))
+            if isPlaceholder { try discardPlaceholder(descriptor) }
+            try stripPrivileges(descriptor, status, caller)
+            status = try StoreCall.status(of: descriptor)
+        }
+        let answer = register(file, status)
+        if flags & O_TRUNC != 0 { report(node, status, content: true) }
+        return (file, answer)
+    }
+
+    /// Enters an open file into its node and chooses the way of its data. Call inside the gate.
+    func register(_ file: OpenFile, _ status: stat) -> OpenAnswer {
+        let node = file.node
+        let noFlush = file.isWriter ? 0 : UInt32(CFUSE_OPEN_NO_FLUSH.rawValue)
+        let wanted = backing(for: file, status)
+        let (path, unused) = table.locked { _ -> (Node.DataPath, CInt?) in
+            node.files.append(file)
+            if file.isWriter { node.writers += 1 }
+            node.mayHavePrivilegeBits = status.st_mode & 0o6000 != 0
+            if node.reported == nil { node.reported = FileStatus(status).fingerprint }
+            var unused = wanted
+            if node.dataPath == .undecided {
+                node.dataPath = wanted.map { .passthrough($0) } ?? .cached
+                unused = nil
+            }
+            return (node.dataPath, unused)
+        }
+        if let unused { closeBacking(unused) }
+        switch path {
+        case .passthrough(let backing):
+            return OpenAnswer(flags: UInt32(CFUSE_OPEN_PASSTHROUGH.rawValue) | noFlush, backing: backing)
+        case .cached, .undecided:
+            return OpenAnswer(flags: UInt32(CFUSE_OPEN_KEEP_CACHE.rawValue) | noFlush, backing: 0)
+        }
+    }
+
+    /// A backing id for the first handle of a file, where the kernel may read and write it alone.
+    ///
+    /// Not for files with setuid or setgid: writes must pass here, to strip them.
+    private func backing(for file: OpenFile, _ status: stat) -> CInt? {
+        guard passthroughAllowed.load(ordering: .relaxed) else { return nil }
+        guard status.st_mode & S_IFMT == S_IFREG, status.st_mode & 0o6000 == 0 else { return nil }
+        guard table.locked({ _ in file.node.dataPath == .undecided }) else { return nil }
+        guard let session = session.withLock({ $0 }) else { return nil }
+        let backing = cfuse_backing_open(session.raw, file.descriptor.raw)
+        if backing > 0 { return backing }
+        // EPERM: no CAP_SYS_ADMIN; ELOOP, EINVAL, EOPNOTSUPP: the store's file system cannot be stacked. It stays so.
+        if passthroughAllowed.exchange(false, ordering: .relaxed) {
+            logger.info("no kernel passthrough", metadata: ["errno": "\(-backing)"])
+        }
+        return nil
+    }
+
+    private func closeBacking(_ backing: CInt) {
+        guard let session = session.withLock({ $0 }) else { return }
+        let result = cfuse_backing_close(session.raw, backing)
+        if result < 0 { logger.warning("a backing file was not closed", metadata: ["errno": "\(-result)"]) }
+    }
+
+    /// FLUSH: a program closed one of its descriptors. What it wrote is reported before its close(2) returns.
+    func flush(_ reply: consuming Reply, _ file: OpenFile) {
+        if file.isWriter { gate.shared { reportIfChanged(file) } }
+        reply.error(0)
+    }
+
+    func reportIfChanged(_ file: OpenFile) {
+        let node = file.node
+        guard let status = try? StoreCall.status(of: file.descriptor), status.st_nlink > 0 else { return }
+        let (changed, passthrough) = table.locked { _ in
+            let passthrough = if case .passthrough = node.dataPath { true } else { false }
+            return (node.reported != FileStatus(status).fingerprint, passthrough)
+        }
+        guard changed else { return }
+        report(node, status, content: true)
+        // A mapping's write-back changed the times behind the kernel's back.
+        if passthrough { notifier.attributesChanged(table.identifier(node)) }
+    }
+
+    /// RELEASE: the last use of a handle is gone.
+    func release(_ reply: consuming Reply, _ handle: UInt64) {
+        close(handle)
+        reply.error(0)
+    }
+
+    /// Ends a handle.
+    func close(_ handle: UInt64) {
+        guard let file = OpenFile.borrowed(handle) else { return }
+        let node = file.node
+        let backing = gate.shared { () -> CInt? in
+            let finished = table.locked { _ -> CInt? in
+                node.files.removeAll { $0 === file }
+                if file.isWriter { node.writers -= 1 }
+                guard node.files.isEmpty else { return nil }
+                // Nameless, but perhaps still held by the kernel (a directory entry gone, a descriptor passed on).
+                if node.names.isEmpty, node !== table.root, node.lookups > 0, node.orphan == nil {
+                    node.orphan = file.descriptor
+                }
+                defer { node.dataPath = .undecided }
+                if case .passthrough(let backing) = node.dataPath { return backing }
+                return nil
+            }
+            if file.isWriter, let status = try? StoreCall.status(of: file.descriptor) {
+                report(node, status, content: true)
+            }
+            return finished
+        }
+        if let backing { closeBacking(backing) }
+        OpenFile.release(handle)
+    }
+
+    /// Waits for the content of a dataless file, then goes on.
+    func parkForContent(
+        _ reply: consuming Reply, _ node: Node, then operation: @escaping @Sendable (Driver, consuming Reply) -> Void
+    ) {
+        guard let path = table.path(of: node) else { return reply.error(ESTALE) }
+        let inode = directoryInode(node)
+        parking.park(
+            reply,
+            until: { [self] () async throws(DriverError) in
+                do throws(MaterializeError) {
+                    try await services.content.materialize(path: path, inode: inode)
+                } catch {
+                    throw DriverError(Task.isCancelled ? EINTR : error.errno)
+                }
+            },
+            then: { [self] reply in operation(self, reply) })
+    }
+}

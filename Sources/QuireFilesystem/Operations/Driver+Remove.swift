@@ -1,0 +1,73 @@
+import CFuse
+import Glibc
+import QuireCore
+
+extension Driver {
+    /// UNLINK and RMDIR.
+    func remove(_ reply: consuming Reply, _ directory: Node, _ name: FileName, isDirectory: Bool) {
+        if isContainerRoot(directory, name) { return reply.error(EBUSY) }
+        if mustAskCoordinator {
+            let accesses = accesses(deleting: name, in: directory)
+            coordinated(reply, accesses) { driver, reply, _ in
+                driver.performRemove(reply, directory, name, isDirectory: isDirectory)
+            }
+        } else {
+            performRemove(reply, directory, name, isDirectory: isDirectory)
+        }
+    }
+
+    private func performRemove(_ reply: consuming Reply, _ directory: Node, _ name: FileName, isDirectory: Bool) {
+        let done = Result { () throws(DriverError) -> Void in
+            try gate.shared { () throws(DriverError) -> Void in
+                let parent = try resolver.directory(directory)
+                let status = try StoreCall.status(in: parent, name)
+                let isLast = status.st_nlink <= 1 || isDirectory
+                let kept = keepReach(to: status, in: parent, name, otherNamesRemain: !isLast)
+                try StoreCall.check(
+                    name.withCString { unlinkat(parent.raw, $0, isDirectory ? AT_REMOVEDIR : 0) })
+                detach(status.st_ino, from: directory, name, wasLast: isLast, kept: kept)
+                record(.removed(parent: directoryInode(directory), name: name, inode: status.st_ino))
+                if !isLast, let kept, let status = try? StoreCall.status(of: kept) { reportLinkCount(status) }
+            }
+        }
+        answer(reply, done)
+    }
+
+    /// A descriptor for a file that is about to lose a name, where it will be needed: the kernel still holds the file, or
+    /// its other names have a new link count and ctime.
+    func keepReach(to status: stat, in directory: Descriptor, _ name: FileName, otherNamesRemain: Bool) -> Descriptor? {
+        let isHeld = table.locked { state in
+            guard let node = state.byInode[status.st_ino] else { return false }
+            return node.lookups > 0 && node.files.isEmpty
+        }
+        guard isHeld || otherNamesRemain else { return nil }
+        let raw = name.withCString { openat(directory.raw, $0, O_PATH | O_NOFOLLOW | O_CLOEXEC) }
+        // Out of descriptors: the removal goes on; only the rare use of a nameless file by the kernel gets ESTALE.
+        return raw >= 0 ? Descriptor(owning: raw) : nil
+    }
+
+    /// A name of `inode` is gone.
+    func detach(_ inode: UInt64, from directory: Node, _ name: FileName, wasLast: Bool, kept: Descriptor?) {
+        // What it lets go of is closed after the lock.
+        var dropped: Descriptor?
+        table.locked { state in
+            guard let node = state.byInode[inode] else { return }
+            node.names.removeAll { $0 == Node.Name(directory: directory, name: name) }
+            guard wasLast else { return }
+            node.names = []
+            state.byInode[inode] = nil
+            if node.descriptor != nil { state.cachedDirectories.removeAll { $0 === node } }
+            dropped = node.descriptor
+            node.descriptor = nil
+            if node.lookups > 0, node.files.isEmpty { node.orphan = kept }
+        }
+        _ = dropped
+    }
+
+    /// A file's link count and ctime changed, its content did not.
+    func reportLinkCount(_ status: stat) {
+        guard status.st_nlink > 0, status.st_mode & S_IFMT != S_IFDIR else { return }
+        let writersOpen = table.locked { state in (state.byInode[status.st_ino]?.writers ?? 0) > 0 }
+        record(.attributesChanged(FileStatus(status), writersOpen: writersOpen))
+    }
+}

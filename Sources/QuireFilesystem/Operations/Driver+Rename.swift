@@ -1,0 +1,83 @@
+import CFuse
+import CLinux
+import Glibc
+import QuireCore
+
+/// One end of a rename.
+struct RenameEnd: Sendable {
+    let directory: Node
+    let name: FileName
+}
+
+extension Driver {
+    /// RENAME, with all flags of clinux_renameat2(2) that the store's file system knows.
+    func rename(_ reply: consuming Reply, _ source: RenameEnd, _ target: RenameEnd, _ flags: CUnsignedInt) {
+        if isContainerRoot(source.directory, source.name) || isContainerRoot(target.directory, target.name) {
+            return reply.error(EBUSY)
+        }
+        if mustAskCoordinator {
+            let accesses = accesses(moving: source, to: target)
+            coordinated(reply, accesses) { driver, reply, _ in driver.performRename(reply, source, target, flags) }
+        } else {
+            performRename(reply, source, target, flags)
+        }
+    }
+
+    private func performRename(_ reply: consuming Reply, _ source: RenameEnd, _ target: RenameEnd, _ flags: CUnsignedInt) {
+        let done = Result { () throws(DriverError) -> Void in
+            try gate.shared { () throws(DriverError) -> Void in try move(source, target, flags) }
+        }
+        answer(reply, done)
+    }
+
+    private func move(_ source: RenameEnd, _ target: RenameEnd, _ flags: CUnsignedInt) throws(DriverError) {
+        let from = try resolver.directory(source.directory)
+        let to = try resolver.directory(target.directory)
+        let moved = try StoreCall.status(in: from, source.name)
+        let present = try StoreCall.statusIfAny(in: to, target.name)
+        let exchanges = flags & Self.exchange != 0
+        let replaced = exchanges ? nil : present
+        let replacedIsLast = replaced.map { $0.st_nlink <= 1 || $0.st_mode & S_IFMT == S_IFDIR } ?? false
+        let kept = replaced.flatMap { keepReach(to: $0, in: to, target.name, otherNamesRemain: !replacedIsLast) }
+
+        let result = source.name.withCString { old in
+            target.name.withCString { new in clinux_renameat2(from.raw, old, to.raw, new, flags) }
+        }
+        try StoreCall.check(result)
+        // Two names of one file: POSIX says that nothing happens.
+        if let present, present.st_ino == moved.st_ino { return }
+
+        if let replaced { detach(replaced.st_ino, from: target.directory, target.name, wasLast: replacedIsLast, kept: kept) }
+        let writersOpen = table.locked { state in
+            let writers = state.byInode[moved.st_ino]?.writers ?? 0
+            Self.reattach(state.byInode[moved.st_ino], from: source, to: target)
+            if exchanges, let present { Self.reattach(state.byInode[present.st_ino], from: target, to: source) }
+            return writers > 0
+        }
+        record(
+            .renamed(
+                .init(
+                    fromParent: directoryInode(source.directory), fromName: source.name,
+                    toParent: directoryInode(target.directory), toName: target.name,
+                    status: FileStatus(try StoreCall.status(in: to, target.name)), replaced: replaced?.st_ino,
+                    exchanged: exchanges ? FileStatus(try StoreCall.status(in: from, source.name)) : nil,
+                    writersOpen: writersOpen)))
+        if !replacedIsLast, let kept, let status = try? StoreCall.status(of: kept) { reportLinkCount(status) }
+        if mustAskCoordinator, let old = table.path(of: source.name, in: source.directory),
+            let new = table.path(of: target.name, in: target.directory)
+        {
+            services.coordinator.noteMove(from: old, to: new)
+        }
+    }
+
+    // RENAME_EXCHANGE of <linux/fs.h>.
+    private static let exchange: CUnsignedInt = 2
+
+    /// With the table locked: the node that was at one end is at the other.
+    static func reattach(_ node: Node?, from source: RenameEnd, to target: RenameEnd) {
+        guard let node else { return }
+        let old = Node.Name(directory: source.directory, name: source.name)
+        node.names.removeAll { $0 == old }
+        node.names.insert(Node.Name(directory: target.directory, name: target.name), at: 0)
+    }
+}

@@ -1,0 +1,83 @@
+import CFuse
+import Glibc
+import Logging
+import QuireCoordination
+import QuireCore
+import QuireStore
+import Synchronization
+
+/// The drive as the kernel sees it: one method per request, each answering its `Reply` exactly once.
+///
+/// Requests arrive on the reader threads, which never wait: what must wait is parked. Every change is recorded in the
+/// event sink before its answer is sent, inside the commit gate, so that the index sees the order in which the store
+/// changed.
+///
+/// Lock order: commit gate, then node table.
+final class Driver: Sendable {
+    let table: NodeTable
+    let resolver: NodeResolver
+    let gate = CommitGate()
+    let parking = ParkingLot()
+    let notifier = KernelNotifier()
+    let tree: DriveTree
+    let services: DriveServices
+    let logger: Logger
+    /// Whether files created for another user must be given to them: only root can.
+    let runsAsRoot = geteuid() == 0
+    /// Whether opens may ask for kernel passthrough; turned off for good when the kernel refuses.
+    let passthroughAllowed = Atomic<Bool>(false)
+    /// Names in the drive's root that are containers' own directories.
+    let containerRoots: Mutex<Set<FileName>>
+    /// The libfuse session, set once before the first request, cleared after the last.
+    let session = Mutex<SessionPointer?>(nil)
+
+    init(tree: DriveTree, table: NodeTable, services: DriveServices, containerRoots: Set<FileName>, logger: Logger) {
+        self.tree = tree
+        self.table = table
+        self.resolver = NodeResolver(table: table)
+        self.services = services
+        self.containerRoots = Mutex(containerRoots)
+        self.logger = logger
+    }
+
+    /// The driver that a request belongs to.
+    static func of(_ request: fuse_req_t) -> Driver {
+        guard let owner = cfuse_request_owner(request) else { preconditionFailure("a session has an owner") }
+        return Unmanaged<Driver>.fromOpaque(owner).takeUnretainedValue()
+    }
+
+    /// Records an event. Call inside the commit gate, before the answer.
+    func record(_ event: StoreEvent) { services.sink.record(event) }
+
+    /// Whether (`directory`, `name`) is the root of a container, which programs cannot rename or remove.
+    func isContainerRoot(_ directory: Node, _ name: FileName) -> Bool {
+        directory === table.root && containerRoots.withLock { $0.contains(name) }
+    }
+}
+
+/// What the driver uses of the rest of the daemon.
+package struct DriveServices: Sendable {
+    package var sink: any StoreEventSink
+    package var content: any ContentSource
+    package var attributes: any ItemAttributeSource
+    package var coordinator: Coordinator
+    /// How long a request waits for claims of apps.
+    package var claimDeadline: Duration
+
+    package init(
+        sink: any StoreEventSink, content: any ContentSource, attributes: any ItemAttributeSource, coordinator: Coordinator,
+        claimDeadline: Duration = .seconds(10)
+    ) {
+        self.sink = sink
+        self.content = content
+        self.attributes = attributes
+        self.coordinator = coordinator
+        self.claimDeadline = claimDeadline
+    }
+}
+
+/// A libfuse session; its functions may be called from any thread.
+struct SessionPointer: @unchecked Sendable {
+    // libfuse's own locks guard what is behind it.
+    let raw: UnsafeMutablePointer<cfuse_session>
+}

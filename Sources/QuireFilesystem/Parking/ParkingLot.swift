@@ -1,0 +1,93 @@
+import CFuse
+import Dispatch
+import Glibc
+import Synchronization
+
+/// Requests that wait: for a download, a claim, a slow disk. The threads that read requests never do.
+///
+///     reader ──park──▶ Task (waits, ends early when the program is interrupted) ──▶ queue: the operation ──▶ answer
+///
+/// An interrupted program is answered EINTR; what it waited for goes on for others who wait.
+final class ParkingLot: Sendable {
+    private struct Place {
+        var task: Task<Void, Never>?
+        var interrupted = false
+    }
+
+    private struct State {
+        var nextTicket: UInt = 1
+        var places: [UInt: Place] = [:]
+    }
+
+    private let state = Mutex(State())
+    /// Where parked operations and slow system calls run.
+    private let queue = DispatchQueue(label: "quire.parked", attributes: .concurrent)
+
+    /// How many requests wait now.
+    var count: Int { state.withLock { $0.places.count } }
+
+    /// Waits, then performs the operation on a thread that may block.
+    ///
+    /// - Parameters:
+    ///   - wait: ends early by cancellation; its error is the answer.
+    ///   - operation: consumes the reply.
+    func park(
+        _ reply: consuming Reply, until wait: @escaping @Sendable () async throws(DriverError) -> Void,
+        then operation: @escaping @Sendable (consuming Reply) -> Void
+    ) {
+        let ticket = state.withLock { state in
+            defer { state.nextTicket += 1 }
+            state.places[state.nextTicket] = Place()
+            return state.nextTicket
+        }
+        reply.whenInterrupted({ request, data in
+            guard let request, let data else { return }
+            Driver.of(request).parking.interrupt(UInt(bitPattern: data))
+        }, ticket: ticket)
+        let box = ReplyBox(reply)
+        let task = Task { [self] in
+            do throws(DriverError) {
+                try await wait()
+                leave(ticket)
+                queue.async {
+                    if let reply = box.take() { operation(reply) }
+                }
+            } catch {
+                leave(ticket)
+                box.take()?.error(error.errno)
+            }
+        }
+        let cancelNow = state.withLock { state in
+            state.places[ticket]?.task = task
+            return state.places[ticket]?.interrupted ?? false
+        }
+        if cancelNow { task.cancel() }
+    }
+
+    /// Performs an operation that may block for long (fsync, a large copy) away from the readers.
+    func offload(_ reply: consuming Reply, _ operation: @escaping @Sendable (consuming Reply) -> Void) {
+        let box = ReplyBox(reply)
+        queue.async {
+            if let reply = box.take() { operation(reply) }
+        }
+    }
+
+    /// The program behind `ticket` got a signal. Called by libfuse with locks of its own held: only marks and cancels.
+    private func interrupt(_ ticket: UInt) {
+        let task = state.withLock { state in
+            state.places[ticket]?.interrupted = true
+            return state.places[ticket]?.task
+        }
+        task?.cancel()
+    }
+
+    /// Ends all waiting, as at an unmount.
+    func interruptAll() {
+        let tasks = state.withLock { state in state.places.values.compactMap(\.task) }
+        for task in tasks { task.cancel() }
+    }
+
+    private func leave(_ ticket: UInt) {
+        state.withLock { _ = $0.places.removeValue(forKey: ticket) }
+    }
+}

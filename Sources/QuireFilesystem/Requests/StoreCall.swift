@@ -1,0 +1,56 @@
+import Glibc
+import QuireCore
+
+/// System calls on the store, with typed errors.
+enum StoreCall {
+    /// fstat.
+    static func status(of descriptor: Descriptor) throws(DriverError) -> stat {
+        var status = stat()
+        // An O_PATH descriptor is as good as any other here.
+        guard fstat(descriptor.raw, &status) == 0 else { throw DriverError.last() }
+        return status
+    }
+
+    /// lstat of `name` in a directory.
+    static func status(in directory: Descriptor, _ name: FileName) throws(DriverError) -> stat {
+        var status = stat()
+        let result = name.withCString { fstatat(directory.raw, $0, &status, AT_SYMLINK_NOFOLLOW) }
+        guard result == 0 else { throw DriverError.last() }
+        return status
+    }
+
+    /// As `status(in:_:)`, nil where there is nothing of that name.
+    static func statusIfAny(in directory: Descriptor, _ name: FileName) throws(DriverError) -> stat? {
+        do throws(DriverError) {
+            return try status(in: directory, name)
+        } catch {
+            if error.errno == ENOENT { return nil }
+            throw error
+        }
+    }
+
+    /// Throws the errno when a call returned -1.
+    static func check(_ result: CInt) throws(DriverError) {
+        guard result != -1 else { throw DriverError.last() }
+    }
+}
+
+extension FileName {
+    /// The name as C wants it, for the time of `body`.
+    func withCString<Result>(_ body: (UnsafePointer<CChar>) -> Result) -> Result {
+        withUnsafeTemporaryAllocation(of: CChar.self, capacity: bytes.count + 1) { buffer in
+            for index in bytes.indices { buffer[index] = CChar(bitPattern: bytes[index]) }
+            buffer[bytes.count] = 0
+            guard let base = buffer.baseAddress else { preconditionFailure("an allocation of at least one byte") }
+            return body(UnsafePointer(base))
+        }
+    }
+
+    /// A name that the kernel hands over: checked by it, ended by NUL.
+    init(kernel pointer: UnsafePointer<CChar>) {
+        let count = strlen(pointer)
+        self.init(unchecked: pointer.withMemoryRebound(to: UInt8.self, capacity: count) {
+            Array(UnsafeBufferPointer(start: $0, count: count))
+        })
+    }
+}
