@@ -5,6 +5,7 @@
 #include <linux/fs.h>
 #include <stdio.h>
 #include <sys/ioctl.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -29,3 +30,5 @@ int64_t quire_birth_time(int file) {
     }
     return status.stx_btime.tv_sec * INT64_C(1000000000) + status.stx_btime.tv_nsec;
 }
+
+int quire_name_thread(const char *name) { return prctl(PR_SET_NAME, name); }

@@ -1,6 +1,5 @@
-import CFuse
 import Glibc
-import QuireCore
+package import QuireCore
 import QuireStore
 
 extension DriveMount: LocalTreeCommitter {

@@ -1,2 +1,100 @@
+import CFuse
+import Glibc
 import QuireCore
-extension Driver { func commit(_ change: LocalChange) throws(LocalChangeError) -> LocalChangeResult { .stale } }
+import QuireStore
+
+extension Driver {
+    /// Makes one change of the sync engine's, as one compare-and-swap, and tells the kernel.
+    ///
+    /// Alone in the gate: check, swap, node table, event. Afterwards, with nothing held: fsync of the directory, and the
+    /// kernel's notifications, sent by the notifier's own queue.
+    func commit(_ change: LocalChange) throws(LocalChangeError) -> LocalChangeResult {
+        let (outcome, notices) = try gate.exclusive { () throws(LocalChangeError) -> (CompareAndSwapOutcome, [Notice]) in
+            let outcome = try CompareAndSwap.perform(tree, change) { openState($0) }
+            guard case .done(let committed) = outcome else { return (outcome, []) }
+            let notices = follow(committed)
+            record(.committed(committed.commit))
+            return (outcome, notices)
+        }
+        for notice in notices { send(notice) }
+        if case .done = outcome { try CompareAndSwap.makeDurable(tree, change) }
+        return outcome.result
+    }
+
+    private func openState(_ status: FileStatus) -> OpenState {
+        table.locked { state in
+            guard let node = state.byInode[status.inode] else { return .closed }
+            if node.writers > 0 { return .writing }
+            return node.files.isEmpty ? .closed : .reading
+        }
+    }
+
+    /// What the kernel has to be told.
+    private enum Notice {
+        case entry(directory: Node, FileName)
+        case content(Node)
+        case attributes(Node)
+    }
+
+    private func send(_ notice: Notice) {
+        switch notice {
+        case .entry(let directory, let name): notifier.entryChanged(in: table.identifier(directory), name)
+        case .content(let node): notifier.contentChanged(table.identifier(node))
+        case .attributes(let node): notifier.attributesChanged(table.identifier(node))
+        }
+    }
+
+    /// Brings the node table after a change of the store.
+    private func follow(_ committed: CommittedChange) -> [Notice] {
+        switch committed.commit.change {
+        case .installed(let parent, let name, let status, _):
+            return installed(parent, name, status, over: committed.previous)
+        case .moved(let fromParent, let fromName, let toParent, let toName, let status):
+            return moved(fromParent, fromName, toParent, toName, status)
+        case .removed(let parent, let name, let inode):
+            guard let directory = table.known(parent) else { return [] }
+            detach(inode, from: directory, name, wasLast: (committed.previous?.linkCount ?? 1) <= 1 || committed.previous?.kind == .directory, kept: nil)
+            return [.entry(directory: directory, name)]
+        case .attributes(let status):
+            return table.known(status.inode).map { [.attributes($0)] } ?? []
+        }
+    }
+
+    /// Another file is under a name. Where nobody has the former one open, its node simply stands for the new file from
+    /// now on, and what the kernel knows of the name stays right.
+    private func installed(_ parent: UInt64, _ name: FileName, _ status: FileStatus, over previous: FileStatus?) -> [Notice] {
+        guard let directory = table.known(parent) else { return [] }
+        guard let previous else { return [.entry(directory: directory, name)] }
+        let rebound = table.locked { state -> Node? in
+            guard let node = state.byInode[previous.inode], node.files.isEmpty, previous.linkCount <= 1 else { return nil }
+            guard previous.kind == status.kind, !node.isDirectory else { return nil }
+            state.byInode[previous.inode] = nil
+            node.inode = status.inode
+            node.reported = status.fingerprint
+            node.mayHavePrivilegeBits = status.mode & 0o6000 != 0
+            state.byInode[status.inode] = node
+            return node
+        }
+        if let rebound { return [.content(rebound)] }
+        detach(previous.inode, from: directory, name, wasLast: previous.linkCount <= 1, kept: nil)
+        return [.entry(directory: directory, name)]
+    }
+
+    private func moved(
+        _ fromParent: UInt64, _ fromName: FileName, _ toParent: UInt64, _ toName: FileName, _ status: FileStatus
+    ) -> [Notice] {
+        let from = table.known(fromParent)
+        let to = table.known(toParent)
+        if let from, let to {
+            table.locked { state in
+                Self.reattach(
+                    state.byInode[status.inode], from: Entry(directory: from, name: fromName),
+                    to: Entry(directory: to, name: toName))
+            }
+        } else if let from {
+            // Into a directory that the kernel does not know: it finds the file there when it looks.
+            detach(status.inode, from: from, fromName, wasLast: false, kept: nil)
+        }
+        return [from.map { .entry(directory: $0, fromName) }, to.map { .entry(directory: $0, toName) }].compactMap { $0 }
+    }
+}

@@ -1,10 +1,10 @@
 import CFuse
 import Dispatch
 import Glibc
-import Logging
+package import Logging
 import QuireCoordination
-import QuireCore
-import QuireStore
+package import QuireCore
+package import QuireStore
 import Synchronization
 
 /// A drive that is mounted: the driver, its session with the kernel, and the threads that read requests.
@@ -38,7 +38,7 @@ package final class DriveMount: Sendable {
         var status = stat()
         guard fstat(root, &status) == 0 else { throw MountError(storeUnreadable: tree.rootPath, errno: errno) }
         let table = NodeTable(
-            rootDescriptor: rootDescriptor, rootInode: status.st_ino,
+            rootDescriptor: rootDescriptor, rootInode: status.inode,
             descriptorLimit: options.descriptorCache ?? defaultDescriptorCache())
         let driver = Driver(tree: tree, table: table, services: services, containerRoots: containerRoots, logger: logger)
         let session = try FuseSession.open(driver: driver, mountpoint: mountpoint, options: options)

@@ -1,3 +1,4 @@
+import CLinux
 import Glibc
 
 /// A thread of its own, outside the cooperative pool: it may sleep in the kernel.
@@ -30,7 +31,7 @@ enum ReaderThread {
             { argument in
                 guard let argument else { return nil }
                 let body = Unmanaged<Body>.fromOpaque(argument).takeRetainedValue()
-                pthread_setname_np(pthread_self(), body.name)
+                quire_name_thread(body.name)
                 body.run()
                 return nil
             }, retained.toOpaque())

@@ -15,16 +15,6 @@ import QuireCore
 final class Node: @unchecked Sendable {
     // Guarded by NodeTable.state.
 
-    /// One name of the file.
-    struct Name: Equatable {
-        let directory: Node
-        let name: FileName
-
-        static func == (left: Name, right: Name) -> Bool {
-            left.directory === right.directory && left.name == right.name
-        }
-    }
-
     /// How the kernel reads and writes the open file: all handles of one inode alike.
     enum DataPath: Equatable {
         /// No handle is open.
@@ -39,7 +29,7 @@ final class Node: @unchecked Sendable {
     var inode: UInt64
     let isDirectory: Bool
     /// The names it is known under, the latest first; empty for the root, and after the last was removed.
-    var names: [Name]
+    var names: [Entry]
     /// How often the kernel was given this node and has not yet forgotten it.
     var lookups: UInt64 = 0
     var files: [OpenFile] = []
@@ -55,7 +45,7 @@ final class Node: @unchecked Sendable {
     /// Whether setuid or setgid may be set, so that a write by an ordinary user has to strip them.
     var mayHavePrivilegeBits = false
 
-    init(inode: UInt64, isDirectory: Bool, names: [Name]) {
+    init(inode: UInt64, isDirectory: Bool, names: [Entry]) {
         self.inode = inode
         self.isDirectory = isDirectory
         self.names = names
@@ -63,4 +53,12 @@ final class Node: @unchecked Sendable {
 
     /// What the kernel calls it. The root is `FUSE_ROOT_ID`; see `NodeTable.node(_:)`.
     var address: UInt64 { UInt64(UInt(bitPattern: Unmanaged.passUnretained(self).toOpaque())) }
+}
+
+/// A place in a directory: what a name of a file, and each end of a rename, is.
+struct Entry: Equatable, Sendable {
+    let directory: Node
+    let name: FileName
+
+    static func == (left: Entry, right: Entry) -> Bool { left.directory === right.directory && left.name == right.name }
 }

@@ -1,3 +1,4 @@
+import CFuse
 import Glibc
 import QuireCore
 
@@ -47,7 +48,7 @@ struct NodeResolver: Sendable {
                 throw DriverError.last()
             }
             let opened = Descriptor(owning: raw)
-            guard try StoreCall.status(of: opened).st_ino == inode else { return nil }
+            guard try StoreCall.status(of: opened).inode == inode else { return nil }
             table.cache(opened, for: node)
             current = opened
         }
@@ -87,7 +88,7 @@ struct NodeResolver: Sendable {
         if node.isDirectory { return try StoreCall.status(of: try directory(node)) }
         return try withName(of: node) { (directory, name, inode) throws(DriverError) -> stat? in
             let status = try StoreCall.status(in: directory, name)
-            return status.st_ino == inode ? status : nil
+            return status.inode == inode ? status : nil
         }
     }
 
@@ -115,7 +116,7 @@ struct NodeResolver: Sendable {
             let raw = name.withCString { openat(directory.raw, $0, flags | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK) }
             guard raw >= 0 else { throw DriverError.last() }
             let opened = Descriptor(owning: raw)
-            return try StoreCall.status(of: opened).st_ino == inode ? opened : nil
+            return try StoreCall.status(of: opened).inode == inode ? opened : nil
         }
     }
 }

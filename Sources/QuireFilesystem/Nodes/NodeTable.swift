@@ -44,6 +44,9 @@ final class NodeTable: Sendable {
     /// What the kernel calls `node`.
     func identifier(_ node: Node) -> UInt64 { node === root ? UInt64(FUSE_ROOT_ID) : node.address }
 
+    /// The node of a file in the store, nil where the kernel does not know it.
+    func known(_ inode: UInt64) -> Node? { locked { $0.byInode[inode] } }
+
     /// Runs `body` with the table locked.
     func locked<Result: ~Copyable>(_ body: (inout State) -> sending Result) -> sending Result {
         state.withLock { body(&$0) }
@@ -52,7 +55,7 @@ final class NodeTable: Sendable {
     /// The node for the file found at (`directory`, `name`), which the kernel is about to be given once more.
     func lookUp(_ status: FileStatus, in directory: Node, name: FileName) -> Node {
         locked { state in
-            let entry = Node.Name(directory: directory, name: name)
+            let entry = Entry(directory: directory, name: name)
             let node: Node
             if let known = state.byInode[status.inode], known.isDirectory == (status.kind == .directory) {
                 node = known

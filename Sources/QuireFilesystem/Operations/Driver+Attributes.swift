@@ -1,4 +1,5 @@
 import CFuse
+import CLinux
 import Glibc
 import QuireCore
 import QuireStore
@@ -74,7 +75,8 @@ extension Driver {
             contentChanged = true
         }
         if change.mode != nil || change.uid != nil || change.gid != nil || change.times != nil {
-            let reference = try file?.descriptor ?? resolver.reference(node)
+            let reference: Descriptor
+            if let file { reference = file.descriptor } else { reference = try resolver.reference(node) }
             if change.uid != nil || change.gid != nil {
                 try StoreCall.check(
                     fchownat(reference.raw, "", change.uid ?? uid_t.max, change.gid ?? gid_t.max, AT_EMPTY_PATH))
@@ -85,8 +87,8 @@ extension Driver {
                 try StoreCall.check(utimensat(AT_FDCWD, reference.proc, both, 0))
             }
         }
-        let status = try file.map { file throws(DriverError) in try StoreCall.status(of: file.descriptor) }
-            ?? resolver.status(node)
+        let status: stat
+        if let file { status = try StoreCall.status(of: file.descriptor) } else { status = try resolver.status(node) }
         report(node, status, content: contentChanged)
         return status
     }
@@ -96,7 +98,7 @@ extension Driver {
         let descriptor: Descriptor
         if let file, file.isWriter { descriptor = file.descriptor } else { descriptor = try resolver.open(node, O_WRONLY) }
         let before = try StoreCall.status(of: descriptor)
-        let isPlaceholder = Placeholder.isPlaceholder(descriptor.raw, FileStatus(before))
+        let isPlaceholder = isDataless(descriptor, before)
         if isPlaceholder, size != 0 { return false }
         try StoreCall.check(ftruncate(descriptor.raw, size))
         // In this order: a placeholder that lost its mark too early would be taken for a file full of zeros.
@@ -105,17 +107,23 @@ extension Driver {
         return true
     }
 
+    /// Whether the file's content is not here.
+    func isDataless(_ descriptor: Descriptor, _ status: stat) -> Bool {
+        guard Placeholder.isCandidate(FileStatus(status)) else { return false }
+        return fgetxattr(descriptor.raw, StoreAttribute.placeholder, nil, 0) >= 0
+    }
+
     /// Takes the placeholder's mark off a file that was just emptied.
     func discardPlaceholder(_ descriptor: Descriptor) throws(DriverError) {
-        try StoreCall.check(Placeholder.discardMark(descriptor.raw))
+        try StoreCall.check(fremovexattr(descriptor.raw, StoreAttribute.placeholder))
     }
 
     /// After a write or truncate by an ordinary user: setuid goes, and setgid where the group may execute. The kernel
     /// leaves this to the driver (FUSE_HANDLE_KILLPRIV_V2).
     func stripPrivileges(_ descriptor: Descriptor, _ status: stat, _ caller: Caller) throws(DriverError) {
         guard caller.uid != 0, status.st_mode & S_IFMT == S_IFREG, status.st_mode & 0o6000 != 0 else { return }
-        var mode = status.st_mode & 0o7777 & ~mode_t(S_ISUID)
-        if mode & S_IXGRP != 0 { mode &= ~mode_t(S_ISGID) }
+        var mode = status.st_mode & 0o7777 & ~mode_t(0o4000)
+        if mode & 0o0010 != 0 { mode &= ~mode_t(0o2000) }
         guard mode != status.st_mode & 0o7777 else { return }
         try StoreCall.check(fchmod(descriptor.raw, mode))
     }

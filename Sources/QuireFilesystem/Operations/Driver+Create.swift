@@ -66,7 +66,7 @@ extension Driver {
     /// hands down its own (setgid). Nobody else meets the entry before: the kernel holds the directory's lock.
     private func give(_ directory: Descriptor, _ name: FileName, to caller: Caller, _ mode: mode_t?) throws(DriverError) {
         guard runsAsRoot, caller.uid != 0 || caller.gid != 0 else { return }
-        let inherits = try StoreCall.status(of: directory).st_mode & S_ISGID != 0
+        let inherits = try StoreCall.status(of: directory).st_mode & 0o2000 != 0
         let group = inherits ? gid_t.max : caller.gid
         try StoreCall.check(
             name.withCString { fchownat(directory.raw, $0, caller.uid, group, AT_SYMLINK_NOFOLLOW) })

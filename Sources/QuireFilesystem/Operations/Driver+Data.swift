@@ -6,18 +6,18 @@ import QuireCore
 extension Driver {
     /// READ, where the kernel does not read by itself.
     func read(_ reply: consuming Reply, _ file: OpenFile, _ size: Int, _ offset: off_t) {
-        withUnsafeTemporaryAllocation(byteCount: max(size, 1), alignment: 16) { [reply = consume reply] buffer in
-            var count = 0
-            while count < size {
-                let part = pread(
-                    file.descriptor.raw, buffer.baseAddress?.advanced(by: count), size - count, offset + off_t(count))
-                if part < 0, errno == EINTR { continue }
-                if part < 0, count == 0 { return reply.error(errno) }
-                if part <= 0 { break }
-                count += part
-            }
-            reply.data(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
+        let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: max(size, 1), alignment: 16)
+        defer { buffer.deallocate() }
+        var count = 0
+        while count < size {
+            let part = pread(
+                file.descriptor.raw, buffer.baseAddress?.advanced(by: count), size - count, offset + off_t(count))
+            if part < 0, errno == EINTR { continue }
+            if part < 0, count == 0 { return reply.error(errno) }
+            if part <= 0 { break }
+            count += part
         }
+        reply.data(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
     }
 
     /// WRITE, where the kernel does not write by itself.
@@ -52,7 +52,7 @@ extension Driver {
 
     /// FALLOCATE: reserve, punch, zero, collapse, as the store's file system can.
     func allocate(_ reply: consuming Reply, _ file: OpenFile, _ mode: CInt, _ offset: off_t, _ length: off_t) {
-        reply.error(fallocate(file.descriptor.raw, mode, offset, length) == 0 ? 0 : errno)
+        reply.error(quire_fallocate(file.descriptor.raw, mode, Int64(offset), Int64(length)) == 0 ? 0 : errno)
     }
 
     /// LSEEK: SEEK_DATA and SEEK_HOLE only; the kernel answers the others.
@@ -67,10 +67,10 @@ extension Driver {
         _ length: Int
     ) {
         parking.offload(reply) { reply in
-            var from = sourceOffset
-            var to = targetOffset
+            var from = Int64(sourceOffset)
+            var to = Int64(targetOffset)
             // The answer has 32 bits.
-            let count = clinux_copy_file_range(
+            let count = quire_copy_file_range(
                 source.descriptor.raw, &from, target.descriptor.raw, &to, min(length, 1 << 30))
             if count >= 0 { reply.written(count) } else { reply.error(errno) }
         }

@@ -1,6 +1,7 @@
 import CFuse
 import Glibc
 import QuireCore
+import Synchronization
 
 extension Driver {
     /// OPENDIR. The kernel keeps listings until something changes in the directory.
@@ -19,7 +20,7 @@ extension Driver {
         switch opened {
         case .success(let directory):
             let handle = directory.retainedHandle()
-            let flags = UInt32(CFUSE_OPEN_KEEP_CACHE.rawValue | CFUSE_OPEN_CACHE_DIRECTORY.rawValue)
+            let flags = UInt32(CFUSE_OPEN_KEEP_CACHE | CFUSE_OPEN_CACHE_DIRECTORY)
             if !reply.opened(handle, flags: flags, backing: 0) { OpenDirectory.release(handle) }
         case .failure(let error): reply.error(error.errno)
         }
@@ -29,33 +30,38 @@ extension Driver {
     ///
     /// With attributes each entry counts as looked up; entries that vanish meanwhile are left out.
     func list(_ reply: consuming Reply, _ directory: OpenDirectory, _ size: Int, _ offset: off_t, withAttributes: Bool) {
-        withUnsafeTemporaryAllocation(of: CChar.self, capacity: max(size, 1)) { [reply = consume reply] buffer in
-            guard let base = buffer.baseAddress else { return reply.error(ENOMEM) }
-            var filled = 0
-            var failure: CInt = 0
-            gate.shared {
-                directory.stream.withLock { stream in
-                    if stream.position != offset { seekdir(stream.raw, offset) }
-                    stream.position = offset
-                    while true {
-                        errno = 0
-                        guard let entry = readdir(stream.raw) else {
-                            failure = errno
-                            break
-                        }
-                        let count = add(
-                            entry, of: directory, stream, to: base + filled, size - filled, reply, withAttributes)
-                        // No room: this entry comes first next time.
-                        guard let count else { break }
-                        filled += count
-                        stream.position = Int(entry.pointee.d_off)
-                    }
-                    // Whatever was read beyond what fits is read again.
-                    seekdir(stream.raw, stream.position)
-                }
+        let buffer = UnsafeMutablePointer<CChar>.allocate(capacity: max(size, 1))
+        defer { buffer.deallocate() }
+        let filled = gate.shared {
+            directory.stream.withLock { fill(buffer, size, from: &$0, of: directory, offset, reply, withAttributes) }
+        }
+        switch filled {
+        case .success(let count): reply.data(UnsafeRawBufferPointer(start: buffer, count: count))
+        case .failure(let error): reply.error(error.errno)
+        }
+    }
+
+    private func fill(
+        _ buffer: UnsafeMutablePointer<CChar>, _ size: Int, from stream: inout OpenDirectory.Stream,
+        of directory: OpenDirectory, _ offset: off_t, _ reply: borrowing Reply, _ withAttributes: Bool
+    ) -> Result<Int, DriverError> {
+        if stream.position != offset { seekdir(stream.raw, offset) }
+        stream.position = offset
+        var filled = 0
+        while true {
+            errno = 0
+            guard let entry = readdir(stream.raw) else {
+                if errno != 0, filled == 0 { return .failure(.last()) }
+                return .success(filled)
             }
-            if failure != 0, filled == 0 { return reply.error(failure) }
-            reply.data(UnsafeRawBufferPointer(start: base, count: filled))
+            let count = add(entry, of: directory, stream, to: buffer + filled, size - filled, reply, withAttributes)
+            guard let count else {
+                // No room: this entry is read again, first.
+                seekdir(stream.raw, stream.position)
+                return .success(filled)
+            }
+            filled += count
+            stream.position = Int(entry.pointee.d_off)
         }
     }
 

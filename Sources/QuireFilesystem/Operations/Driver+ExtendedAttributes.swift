@@ -34,7 +34,7 @@ extension Driver {
         case .stored:
             let value = Result { () throws(DriverError) -> [UInt8] in
                 let reference = try resolver.reference(node)
-                return try Self.buffer(size) { clinux_getxattr(reference.proc, name, $0, $1) }
+                return try Self.buffer(size) { getxattr(reference.proc, name, $0, $1) }
             }
             answer(reply, value, size)
         }
@@ -45,7 +45,7 @@ extension Driver {
     func listExtendedAttributes(_ reply: consuming Reply, _ node: Node, _ size: Int) {
         let value = Result { () throws(DriverError) -> [UInt8] in
             let reference = try resolver.reference(node)
-            let all = try Self.buffer(1 << 16) { clinux_listxattr(reference.proc, $0, $1) }
+            let all = try Self.buffer(1 << 16) { listxattr(reference.proc, $0, $1) }
             return all.split(separator: 0).filter { name in
                 name.starts(with: "user.".utf8) && !name.starts(with: Self.ownPrefix.utf8)
             }.flatMap { $0 + [0] }
@@ -69,9 +69,9 @@ extension Driver {
                 try gate.shared { () throws(DriverError) -> Void in
                     let reference = try resolver.reference(node)
                     if let value {
-                        try StoreCall.check(clinux_setxattr(reference.proc, name, value, value.count, flags))
+                        try StoreCall.check(setxattr(reference.proc, name, value, value.count, flags))
                     } else {
-                        try StoreCall.check(clinux_removexattr(reference.proc, name))
+                        try StoreCall.check(removexattr(reference.proc, name))
                     }
                     report(node, try StoreCall.status(of: reference), content: false)
                 }

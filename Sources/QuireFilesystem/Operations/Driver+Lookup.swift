@@ -42,21 +42,16 @@ extension Driver {
 
     /// READLINK.
     func readLink(_ reply: consuming Reply, _ node: Node) {
-        let capacity = Int(PATH_MAX) + 1
-        withUnsafeTemporaryAllocation(of: CChar.self, capacity: capacity) { [reply = consume reply] buffer in
-            guard let base = buffer.baseAddress else { return reply.error(ENOMEM) }
-            let length = Result { () throws(DriverError) -> Int in
-                let descriptor = try resolver.reference(node)
-                let length = readlinkat(descriptor.raw, "", base, capacity - 1)
-                guard length >= 0 else { throw DriverError.last() }
-                return length
-            }
-            switch length {
-            case .success(let length):
-                base[length] = 0
-                reply.link(UnsafePointer(base))
-            case .failure(let error): reply.error(error.errno)
-            }
+        let target = Result { () throws(DriverError) -> [CChar] in
+            let descriptor = try resolver.reference(node)
+            var target = [CChar](repeating: 0, count: Int(PATH_MAX) + 1)
+            let length = readlinkat(descriptor.raw, "", &target, target.count - 1)
+            guard length >= 0 else { throw DriverError.last() }
+            return target
+        }
+        switch target {
+        case .success(let target): reply.link(target)
+        case .failure(let error): reply.error(error.errno)
         }
     }
 }

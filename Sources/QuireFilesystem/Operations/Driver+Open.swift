@@ -1,7 +1,9 @@
 import CFuse
 import Glibc
+import Logging
 import QuireCore
 import QuireStore
+import Synchronization
 
 /// How an OPEN is answered.
 struct OpenAnswer {
@@ -55,7 +57,7 @@ extension Driver {
         if flags & O_TRUNC != 0, flags & O_ACCMODE == O_RDONLY { storeFlags |= O_RDWR }
         let descriptor = try resolver.open(node, storeFlags)
         var status = try StoreCall.status(of: descriptor)
-        let isPlaceholder = Placeholder.isPlaceholder(descriptor.raw, FileStatus(status))
+        let isPlaceholder = isDataless(descriptor, status)
         if isPlaceholder, flags & O_TRUNC == 0 { return nil }
         let file = OpenFile(node: node, descriptor: descriptor, isWriter: Self.isWriter(flags), claim: claim)
         if flags & O_TRUNC != 0 {
@@ -72,7 +74,7 @@ extension Driver {
     /// Enters an open file into its node and chooses the way of its data. Call inside the gate.
     func register(_ file: OpenFile, _ status: stat) -> OpenAnswer {
         let node = file.node
-        let noFlush = file.isWriter ? 0 : UInt32(CFUSE_OPEN_NO_FLUSH.rawValue)
+        let noFlush = file.isWriter ? 0 : UInt32(CFUSE_OPEN_NO_FLUSH)
         let wanted = backing(for: file, status)
         let (path, unused) = table.locked { _ -> (Node.DataPath, CInt?) in
             node.files.append(file)
@@ -89,9 +91,9 @@ extension Driver {
         if let unused { closeBacking(unused) }
         switch path {
         case .passthrough(let backing):
-            return OpenAnswer(flags: UInt32(CFUSE_OPEN_PASSTHROUGH.rawValue) | noFlush, backing: backing)
+            return OpenAnswer(flags: UInt32(CFUSE_OPEN_PASSTHROUGH) | noFlush, backing: backing)
         case .cached, .undecided:
-            return OpenAnswer(flags: UInt32(CFUSE_OPEN_KEEP_CACHE.rawValue) | noFlush, backing: 0)
+            return OpenAnswer(flags: UInt32(CFUSE_OPEN_KEEP_CACHE) | noFlush, backing: 0)
         }
     }
 

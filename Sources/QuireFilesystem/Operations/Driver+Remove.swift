@@ -25,8 +25,8 @@ extension Driver {
                 let kept = keepReach(to: status, in: parent, name, otherNamesRemain: !isLast)
                 try StoreCall.check(
                     name.withCString { unlinkat(parent.raw, $0, isDirectory ? AT_REMOVEDIR : 0) })
-                detach(status.st_ino, from: directory, name, wasLast: isLast, kept: kept)
-                record(.removed(parent: directoryInode(directory), name: name, inode: status.st_ino))
+                detach(status.inode, from: directory, name, wasLast: isLast, kept: kept)
+                record(.removed(parent: directoryInode(directory), name: name, inode: status.inode))
                 if !isLast, let kept, let status = try? StoreCall.status(of: kept) { reportLinkCount(status) }
             }
         }
@@ -37,7 +37,7 @@ extension Driver {
     /// its other names have a new link count and ctime.
     func keepReach(to status: stat, in directory: Descriptor, _ name: FileName, otherNamesRemain: Bool) -> Descriptor? {
         let isHeld = table.locked { state in
-            guard let node = state.byInode[status.st_ino] else { return false }
+            guard let node = state.byInode[status.inode] else { return false }
             return node.lookups > 0 && node.files.isEmpty
         }
         guard isHeld || otherNamesRemain else { return nil }
@@ -52,7 +52,7 @@ extension Driver {
         var dropped: Descriptor?
         table.locked { state in
             guard let node = state.byInode[inode] else { return }
-            node.names.removeAll { $0 == Node.Name(directory: directory, name: name) }
+            node.names.removeAll { $0 == Entry(directory: directory, name: name) }
             guard wasLast else { return }
             node.names = []
             state.byInode[inode] = nil
@@ -67,7 +67,7 @@ extension Driver {
     /// A file's link count and ctime changed, its content did not.
     func reportLinkCount(_ status: stat) {
         guard status.st_nlink > 0, status.st_mode & S_IFMT != S_IFDIR else { return }
-        let writersOpen = table.locked { state in (state.byInode[status.st_ino]?.writers ?? 0) > 0 }
+        let writersOpen = table.locked { state in (state.byInode[status.inode]?.writers ?? 0) > 0 }
         record(.attributesChanged(FileStatus(status), writersOpen: writersOpen))
     }
 }

@@ -1,17 +1,12 @@
 import CFuse
 import CLinux
 import Glibc
+import QuireCoordination
 import QuireCore
 
-/// One end of a rename.
-struct RenameEnd: Sendable {
-    let directory: Node
-    let name: FileName
-}
-
 extension Driver {
-    /// RENAME, with all flags of clinux_renameat2(2) that the store's file system knows.
-    func rename(_ reply: consuming Reply, _ source: RenameEnd, _ target: RenameEnd, _ flags: CUnsignedInt) {
+    /// RENAME, with all flags of quire_renameat2(2) that the store's file system knows.
+    func rename(_ reply: consuming Reply, _ source: Entry, _ target: Entry, _ flags: CUnsignedInt) {
         if isContainerRoot(source.directory, source.name) || isContainerRoot(target.directory, target.name) {
             return reply.error(EBUSY)
         }
@@ -23,14 +18,14 @@ extension Driver {
         }
     }
 
-    private func performRename(_ reply: consuming Reply, _ source: RenameEnd, _ target: RenameEnd, _ flags: CUnsignedInt) {
+    private func performRename(_ reply: consuming Reply, _ source: Entry, _ target: Entry, _ flags: CUnsignedInt) {
         let done = Result { () throws(DriverError) -> Void in
             try gate.shared { () throws(DriverError) -> Void in try move(source, target, flags) }
         }
         answer(reply, done)
     }
 
-    private func move(_ source: RenameEnd, _ target: RenameEnd, _ flags: CUnsignedInt) throws(DriverError) {
+    private func move(_ source: Entry, _ target: Entry, _ flags: CUnsignedInt) throws(DriverError) {
         let from = try resolver.directory(source.directory)
         let to = try resolver.directory(target.directory)
         let moved = try StoreCall.status(in: from, source.name)
@@ -41,17 +36,17 @@ extension Driver {
         let kept = replaced.flatMap { keepReach(to: $0, in: to, target.name, otherNamesRemain: !replacedIsLast) }
 
         let result = source.name.withCString { old in
-            target.name.withCString { new in clinux_renameat2(from.raw, old, to.raw, new, flags) }
+            target.name.withCString { new in quire_renameat2(from.raw, old, to.raw, new, flags) }
         }
         try StoreCall.check(result)
         // Two names of one file: POSIX says that nothing happens.
-        if let present, present.st_ino == moved.st_ino { return }
+        if let present, present.inode == moved.inode { return }
 
-        if let replaced { detach(replaced.st_ino, from: target.directory, target.name, wasLast: replacedIsLast, kept: kept) }
+        if let replaced { detach(replaced.inode, from: target.directory, target.name, wasLast: replacedIsLast, kept: kept) }
         let writersOpen = table.locked { state in
-            let writers = state.byInode[moved.st_ino]?.writers ?? 0
-            Self.reattach(state.byInode[moved.st_ino], from: source, to: target)
-            if exchanges, let present { Self.reattach(state.byInode[present.st_ino], from: target, to: source) }
+            let writers = state.byInode[moved.inode]?.writers ?? 0
+            Self.reattach(state.byInode[moved.inode], from: source, to: target)
+            if exchanges, let present { Self.reattach(state.byInode[present.inode], from: target, to: source) }
             return writers > 0
         }
         record(
@@ -59,7 +54,7 @@ extension Driver {
                 .init(
                     fromParent: directoryInode(source.directory), fromName: source.name,
                     toParent: directoryInode(target.directory), toName: target.name,
-                    status: FileStatus(try StoreCall.status(in: to, target.name)), replaced: replaced?.st_ino,
+                    status: FileStatus(try StoreCall.status(in: to, target.name)), replaced: replaced?.inode,
                     exchanged: exchanges ? FileStatus(try StoreCall.status(in: from, source.name)) : nil,
                     writersOpen: writersOpen)))
         if !replacedIsLast, let kept, let status = try? StoreCall.status(of: kept) { reportLinkCount(status) }
@@ -74,10 +69,9 @@ extension Driver {
     private static let exchange: CUnsignedInt = 2
 
     /// With the table locked: the node that was at one end is at the other.
-    static func reattach(_ node: Node?, from source: RenameEnd, to target: RenameEnd) {
+    static func reattach(_ node: Node?, from source: Entry, to target: Entry) {
         guard let node else { return }
-        let old = Node.Name(directory: source.directory, name: source.name)
-        node.names.removeAll { $0 == old }
-        node.names.insert(Node.Name(directory: target.directory, name: target.name), at: 0)
+        node.names.removeAll { $0 == source }
+        node.names.insert(target, at: 0)
     }
 }

@@ -1,8 +1,8 @@
 import CFuse
 import Glibc
 import Logging
-import QuireCoordination
-import QuireCore
+package import QuireCoordination
+package import QuireCore
 import QuireStore
 import Synchronization
 

@@ -33,7 +33,7 @@ extension Driver {
         table.path(of: name, in: directory).map { [.writing($0, .forDeleting)] } ?? []
     }
 
-    func accesses(moving source: RenameEnd, to target: RenameEnd) -> [Access] {
+    func accesses(moving source: Entry, to target: Entry) -> [Access] {
         [
             table.path(of: source.name, in: source.directory).map { .writing($0, .forMoving) },
             table.path(of: target.name, in: target.directory).map { .writing($0, .forReplacing) },

@@ -1,3 +1,4 @@
+import CFuse
 import Glibc
 import QuireCore
 
@@ -33,6 +34,11 @@ enum StoreCall {
     static func check(_ result: CInt) throws(DriverError) {
         guard result != -1 else { throw DriverError.last() }
     }
+}
+
+extension stat {
+    /// The inode, as the events have it.
+    var inode: UInt64 { UInt64(st_ino) }
 }
 
 extension FileName {
