@@ -7,7 +7,7 @@ extension Driver {
     func remove(_ reply: consuming Reply, _ directory: Node, _ name: FileName, isDirectory: Bool) {
         if isContainerRoot(directory, name) { return reply.error(EBUSY) }
         if mustAskCoordinator {
-            let accesses = accesses(deleting: name, in: directory)
+            let accesses = accesses(writing: name, in: directory, .deleting)
             coordinated(reply, accesses) { driver, reply, _ in
                 driver.performRemove(reply, directory, name, isDirectory: isDirectory)
             }

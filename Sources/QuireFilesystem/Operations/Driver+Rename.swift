@@ -61,7 +61,11 @@ extension Driver {
         if mustAskCoordinator, let old = table.path(of: source.name, in: source.directory),
             let new = table.path(of: target.name, in: target.directory)
         {
-            services.coordinator.noteMove(from: old, to: new)
+            if exchanges {
+                services.coordinator.noteExchange(old, new)
+            } else {
+                services.coordinator.noteMove(from: old, to: new)
+            }
         }
     }
 

@@ -21,23 +21,17 @@ extension Driver {
     /// Whether any explicit claim or presenter is about. One atomic load.
     var mustAskCoordinator: Bool { services.coordinator.isActive }
 
-    func accesses(reading node: Node) -> [Access] { table.path(of: node).map { [.reading($0)] } ?? [] }
+    func accesses(reading node: Node) -> [Access] { table.path(of: node).map { [Access.reading($0)] } ?? [] }
 
-    func accesses(writing node: Node) -> [Access] { table.path(of: node).map { [.writing($0)] } ?? [] }
+    func accesses(writing node: Node) -> [Access] { table.path(of: node).map { [Access.writing($0)] } ?? [] }
 
-    func accesses(writing name: FileName, in directory: Node) -> [Access] {
-        table.path(of: name, in: directory).map { [.writing($0)] } ?? []
-    }
-
-    func accesses(deleting name: FileName, in directory: Node) -> [Access] {
-        table.path(of: name, in: directory).map { [.writing($0, .forDeleting)] } ?? []
+    func accesses(writing name: FileName, in directory: Node, _ option: WritingOption = .inPlace) -> [Access] {
+        table.path(of: name, in: directory).map { [Access.writing($0, option)] } ?? []
     }
 
     func accesses(moving source: Entry, to target: Entry) -> [Access] {
-        [
-            table.path(of: source.name, in: source.directory).map { .writing($0, .forMoving) },
-            table.path(of: target.name, in: target.directory).map { .writing($0, .forReplacing) },
-        ].compactMap { $0 }
+        accesses(writing: source.name, in: source.directory, .moving)
+            + accesses(writing: target.name, in: target.directory, .replacing)
     }
 
     /// Performs an operation once no explicit claim stands against it.
@@ -59,10 +53,13 @@ extension Driver {
                     held.set(HeldClaim(claim, of: services.coordinator))
                 } catch {
                     if Task.isCancelled { throw DriverError(EINTR) }
-                    let onlyReads = accesses.allSatisfy { !$0.isWrite }
-                    if !onlyReads { throw DriverError(EBUSY) }
+                    if accesses.contains(where: \.isWriting) { throw DriverError(EBUSY) }
                 }
             },
             then: { [self] reply in operation(self, reply, held.take()) })
     }
+}
+
+extension Access {
+    fileprivate var isWriting: Bool { if case .writing = intent { true } else { false } }
 }
