@@ -1,5 +1,6 @@
 import CFuse
 import Glibc
+import QuireCoordination
 import QuireCore
 
 extension Driver {
