@@ -10,6 +10,7 @@ public final class DriveConnection: Sendable {
 
     private let loop: MessageLoop
     private let peer: RPCPeer
+    private let ended = CancelSignal()
 
     /// Connects to the daemon that serves the drive in `home`.
     ///
@@ -22,7 +23,7 @@ public final class DriveConnection: Sendable {
             Glibc.close(descriptor)
             throw error
         }
-        peer = RPCPeer(answersRequests: false)
+        peer = RPCPeer(answersRequests: false) { [ended] in ended.fire() }
         peer.attach(descriptor, to: loop)
     }
 
@@ -30,6 +31,9 @@ public final class DriveConnection: Sendable {
     public func close() { loop.stop() }
 
     deinit { loop.stop() }
+
+    /// Returns when the daemon has closed the connection: it is gone then.
+    package func waitUntilClosed() async { await ended.wait() }
 
     /// Calls a method of the daemon.
     package func call<Method: WireMethod>(

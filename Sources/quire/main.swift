@@ -1,1 +1,4 @@
-print("quire")
+import Glibc
+
+let arguments = HomeOptions.takingLeadingHome(ArgumentBytes.arguments()) { setenv("QUIRE_HOME", $0, 1) }
+exit(await QuireCommand.run(arguments: arguments))

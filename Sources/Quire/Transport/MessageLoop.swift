@@ -10,6 +10,7 @@ package final class MessageLoop: Sendable {
     private struct State {
         var channels: [MessageChannel] = []
         var listeners: [MessageListener] = []
+        var endsListening = false
         var isStopping = false
         var isStopped = false
     }
@@ -57,6 +58,12 @@ package final class MessageLoop: Sendable {
         isLate ? listener.close() : wake()
     }
 
+    /// Accepts no more clients; connections stay.
+    package func stopListening() {
+        state.withLock { $0.endsListening = true }
+        wake()
+    }
+
     /// Makes the thread look at its channels anew.
     func wake() {
         var byte: UInt8 = 1
@@ -68,6 +75,7 @@ package final class MessageLoop: Sendable {
         while true {
             let (channels, listeners, isStopping) = state.withLock { ($0.channels, $0.listeners, $0.isStopping) }
             if isStopping { return finish(channels, listeners) }
+            if closeListeners() { continue }
             var polled = [pollfd(fd: wakeDescriptor, events: Int16(POLLIN), revents: 0)]
             polled += listeners.map { pollfd(fd: $0.descriptor, events: Int16(POLLIN), revents: 0) }
             polled += channels.map { pollfd(fd: $0.descriptor, events: $0.interest, revents: 0) }
@@ -83,6 +91,16 @@ package final class MessageLoop: Sendable {
             state.withLock { state in state.channels.removeAll { closed.contains(ObjectIdentifier($0)) } }
             for channel in channels where closed.contains(ObjectIdentifier(channel)) { channel.finish() }
         }
+    }
+
+    private func closeListeners() -> Bool {
+        let ended = state.withLock { state -> [MessageListener] in
+            guard state.endsListening else { return [] }
+            defer { state.listeners = [] }
+            return state.listeners
+        }
+        for listener in ended { listener.close() }
+        return !ended.isEmpty
     }
 
     private func drainWake() {

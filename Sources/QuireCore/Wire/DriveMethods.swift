@@ -1,6 +1,6 @@
 /// The methods about the drive as a whole.
 package enum DriveMethods {
-    /// Who answers: version, protocol number and process id.
+    /// Who answers: version, protocol number, process id, mountpoint.
     package enum Hello: WireMethod {
         package static let name = "hello"
         package typealias Parameters = WireNothing
@@ -10,11 +10,14 @@ package enum DriveMethods {
             /// Raised by one when a message changes so that older clients fail.
             package var protocolVersion: Int
             package var pid: Int32
+            /// Where the drive is mounted.
+            package var mountpoint: String
 
-            package init(version: String, protocolVersion: Int, pid: Int32) {
+            package init(version: String, protocolVersion: Int, pid: Int32, mountpoint: String) {
                 self.version = version
                 self.protocolVersion = protocolVersion
                 self.pid = pid
+                self.mountpoint = mountpoint
             }
         }
     }

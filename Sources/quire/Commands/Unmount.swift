@@ -1,0 +1,21 @@
+import ArgumentParser
+import Glibc
+import Quire
+import QuireCore
+
+struct Unmount: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Unmount the drive and stop its daemon.",
+        discussion: "Finishes pending index work first. Says what is not yet uploaded; that is uploaded at the next mount.")
+
+    @OptionGroup var home: HomeOptions
+
+    func run() async throws {
+        let location = try home.location()
+        let connection = try DriveConnection(home: location.home)
+        let pending = try await connection.call(DriveMethods.Shutdown.self).pending
+        await connection.waitUntilClosed()
+        guard pending.total > 0 else { return }
+        Output.message("not yet uploaded: \(StatusText.pending(pending)); the next `quire mount` goes on with it")
+    }
+}

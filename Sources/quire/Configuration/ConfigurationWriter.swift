@@ -1,0 +1,58 @@
+/// Writes `config.toml`: always the same order, with a comment at each section.
+enum ConfigurationWriter {
+    static func text(_ configuration: Configuration) -> String {
+        var lines = [
+            "# Quire's configuration. `quire provider` and `quire container` rewrite this file; comments are not kept then.",
+            "format = \(Configuration.format)",
+            "",
+            "[drive]",
+            "device_id = \(quoted(configuration.deviceID))",
+            "# Names this device in conflict copies.",
+            "device_name = \(quoted(configuration.deviceName))",
+            "",
+            "[sync]",
+            "# How often providers are asked for changes.",
+            "poll_seconds = \(configuration.pollSeconds)",
+            "# How long a document rests after its last change before it is uploaded.",
+            "settle_milliseconds = \(configuration.settleMilliseconds)",
+            "# Transfers at one time.",
+            "parallel = \(configuration.parallel)",
+            "",
+            "[coordination]",
+            "# How long a program on the drive waits for others that hold a document.",
+            "deadline_seconds = \(configuration.deadlineSeconds)",
+            "",
+            "[ephemeral]",
+            "# Files of these names stay on this device.",
+            "patterns = [\(configuration.ephemeralPatterns.map(quoted).joined(separator: ", "))]",
+        ]
+        for provider in configuration.providers {
+            lines += ["", "[[provider]]", "name = \(quoted(provider.name))", "url = \(quoted(provider.url))"]
+            if provider.isDefault { lines.append("default = true") }
+            if let identity = provider.identity { lines.append("identity = \(quoted(identity))") }
+        }
+        for container in configuration.containers {
+            lines += ["", "[[container]]", "id = \(quoted(container.id.rawValue))"]
+            lines.append("name = \(quoted(container.name.string ?? container.name.description))")
+            if let provider = container.provider { lines.append("provider = \(quoted(provider))") }
+            if container.isPublic { lines.append("public = true") }
+        }
+        return lines.joined(separator: "\n") + "\n"
+    }
+
+    /// A TOML basic string.
+    static func quoted(_ text: String) -> String {
+        var result = "\""
+        for scalar in text.unicodeScalars {
+            switch scalar {
+            case "\"": result += "\\\""
+            case "\\": result += "\\\\"
+            case _ where scalar.value < 0x20 || scalar.value == 0x7F:
+                let digits = String(scalar.value, radix: 16, uppercase: true)
+                result += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
+            default: result.unicodeScalars.append(scalar)
+            }
+        }
+        return result + "\""
+    }
+}

@@ -1,0 +1,111 @@
+import Glibc
+import Logging
+import Quire
+import QuireCore
+import ServiceLifecycle
+
+/// Serves the control socket: one thread for all sockets, a task for each request.
+///
+/// At a graceful shutdown the socket goes, requests under way are cancelled and still answered; connections stay until
+/// `close` or the end of the process, so that a client knows when the daemon is really gone.
+final class ControlServer: Service {
+    private struct Client: Sendable {
+        let peer: RPCPeer
+        let session: ClientSession
+    }
+
+    private let home: String
+    private let methods: MethodTable
+    private let logger: Logger
+    private let loop: MessageLoop
+    private let clients: AsyncStream<Client>
+    private let accepted: AsyncStream<Client>.Continuation
+
+    /// Listens in `home` from now on; requests are answered once `run` is called.
+    ///
+    /// - Parameter clientLimit: most clients at one time.
+    init(
+        home: String, methods: MethodTable, logger: Logger, clientLimit: Int = WireLimits.clients
+    ) throws(QuireError) {
+        self.home = home
+        self.methods = methods
+        self.logger = logger
+        loop = try MessageLoop()
+        (clients, accepted) = AsyncStream.makeStream(of: Client.self)
+        let listener = try MessageListener(
+            directory: home, name: DriveConnection.socketName, limit: clientLimit,
+            refuse: { error in
+                // An error of fixed text always has a form in JSON.
+                (try? WireCodec.line(RPCFailure(id: nil, error: RPCError(error)))) ?? []
+            },
+            accepted: { [loop, accepted] descriptor, credentials in
+                let session = ClientSession(pid: credentials.pid)
+                let peer = RPCPeer(answersRequests: true, whenClosed: { session.close() })
+                peer.attach(descriptor, to: loop)
+                accepted.yield(Client(peer: peer, session: session))
+            })
+        loop.listen(listener)
+    }
+
+    /// Answers until the task is cancelled or the service group shuts down.
+    func run() async {
+        await withGracefulShutdownHandler {
+            await withTaskCancellationHandler {
+                await withDiscardingTaskGroup { group in
+                    for await client in clients { group.addTask { await self.serve(client) } }
+                    group.cancelAll()
+                }
+            } onCancel: {
+                self.accepted.finish()
+            }
+        } onGracefulShutdown: {
+            self.accepted.finish()
+        }
+        loop.stopListening()
+        unlink("\(home)/\(DriveConnection.socketName)")
+    }
+
+    /// Closes all connections.
+    func close() { loop.stop() }
+
+    private func serve(_ client: Client) async {
+        await withDiscardingTaskGroup { group in
+            for await request in client.peer.requests {
+                group.addTask { await self.answer(request, of: client) }
+            }
+        }
+        if !Task.isCancelled { client.peer.close() }
+    }
+
+    /// Runs one request beside the wait for its cancellation.
+    private func answer(_ request: RPCIncoming, of client: Client) async {
+        let context = CallContext(client: client.session) { await client.peer.sendPartial($0, of: request.id) }
+        let answer = await withTaskGroup(of: Result<MethodTable.Value, RPCError>?.self) { race in
+            race.addTask {
+                do throws(RPCError) {
+                    return .success(try await self.methods.answer(request, context))
+                } catch {
+                    return .failure(error)
+                }
+            }
+            race.addTask {
+                await request.cancelled.wait()
+                return nil
+            }
+            var answer: Result<MethodTable.Value, RPCError>?
+            for await outcome in race {
+                race.cancelAll()
+                answer = answer ?? outcome
+            }
+            return answer
+        }
+        switch answer {
+        case .success(let value)?: client.peer.answer(request.id, with: value)
+        case .failure(let error)?:
+            logger.debug("request refused", metadata: ["method": "\(request.method)", "error": "\(error.message)"])
+            client.peer.answer(request.id, with: error)
+        case nil:
+            client.peer.answer(request.id, with: RPCError(code: RPCError.cancelled, message: "cancelled"))
+        }
+    }
+}

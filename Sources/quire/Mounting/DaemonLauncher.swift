@@ -1,0 +1,67 @@
+import Glibc
+import Quire
+import QuireCore
+
+/// Starts the daemon in the background and waits until it serves, or says why it does not.
+struct DaemonLauncher {
+    let location: HomeLocation
+    /// Of the hidden form of `quire mount` that the daemon is.
+    let arguments: [String]
+
+    /// Returns when the daemon has mounted the drive.
+    func start() throws(QuireError) {
+        var ends: [Int32] = [-1, -1]
+        guard pipe(&ends) == 0 else { throw QuireError(.failed, "no pipe: \(String(cString: strerror(errno)))") }
+        for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+        let process: pid_t
+        do {
+            defer { close(ends[1]) }
+            process = try Subprocess(path: "/proc/self/exe", name: "quire", arguments: arguments)
+                .startDetached(log: location.logPath, descriptor: ends[1])
+        } catch {
+            close(ends[0])
+            throw error
+        }
+        defer { close(ends[0]) }
+        let report = Self.line(from: ends[0])
+        guard report != Self.ready else { return }
+        if let error = try? WireCodec.decode(RPCError.self, from: report) { throw error.quireError }
+        let code = Subprocess.wait(process)
+        throw QuireError(
+            .unavailable, "the daemon ended at its start (exit code \(code))", remedy: "See \(location.logPath)")
+    }
+
+    /// What the daemon writes once it serves.
+    static let ready = Array("ready".utf8)
+
+    private static func line(from descriptor: Int32) -> [UInt8] {
+        var bytes: [UInt8] = []
+        var buffer = [UInt8](repeating: 0, count: 4096)
+        while !bytes.contains(0x0A) {
+            let count = read(descriptor, &buffer, buffer.count)
+            if count < 0, errno == EINTR { continue }
+            guard count > 0 else { break }
+            bytes += buffer.prefix(count)
+        }
+        return Array(bytes.prefix { $0 != 0x0A })
+    }
+}
+
+/// The daemon's side of `DaemonLauncher`: reports once.
+struct LaunchReport: Sendable {
+    /// Nil in the foreground: nobody waits.
+    let descriptor: Int32?
+
+    func ready() { send(DaemonLauncher.ready + [0x0A]) }
+
+    func failed(_ error: QuireError) {
+        // An error's text always has a form in JSON.
+        send((try? WireCodec.line(RPCError(error))) ?? [])
+    }
+
+    private func send(_ bytes: [UInt8]) {
+        guard let descriptor else { return }
+        Output.write(bytes, to: descriptor)
+        close(descriptor)
+    }
+}
