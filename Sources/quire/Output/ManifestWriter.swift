@@ -14,7 +14,7 @@ final class ManifestWriter: Sendable {
     ///   - base: what printed paths are relative to.
     init(root: String, base: RelativePath) throws(QuireError) {
         do {
-            tree = try DriveTree(root: root)
+            tree = try DriveTree(opening: root)
         } catch {
             throw QuireError(.unavailable, "\(error)")
         }
@@ -27,11 +27,15 @@ final class ManifestWriter: Sendable {
     func write(_ entry: ItemMethods.Manifest.Entry) {
         let path = entry.path.path
         do {
-            let checksum = if let known = entry.checksum, entry.dataless { known } else { try tree.checksum(of: path) }
+            let checksum = if let known = entry.checksum, entry.dataless { known } else { try read(path) }
             Output.write(ManifestLine.bytes(checksum, path: (path.removing(ancestor: base) ?? path).bytes))
         } catch {
             Output.message("\(path): \(error)")
             failed.withLock { $0 = true }
         }
+    }
+
+    private func read(_ path: RelativePath) throws(StoreError) -> ContentChecksum {
+        try ContentCopy.checksum(of: tree.openForReading(path), shown: path.description).checksum
     }
 }

@@ -1,0 +1,106 @@
+import Glibc
+import QuireCore
+
+/// The drive's configuration, and what changes it. Used by the daemon, and by subcommands when none runs.
+///
+/// Callers hold the home's lock, so that changes do not meet.
+struct DriveSetup: Sendable {
+    let location: HomeLocation
+
+    /// The configuration; a new home's where there is none yet, which is written.
+    func openOrCreate() throws(QuireError) -> ConfigurationReader.Reading {
+        if let reading = try location.configuration.read() { return reading }
+        let configuration = Configuration.new(
+            home: location.home, deviceName: Self.hostName, deviceID: Self.randomIdentifier())
+        try makeEmbeddedProvider()
+        try location.configuration.write(configuration)
+        return ConfigurationReader.Reading(configuration: configuration, unknownKeys: [])
+    }
+
+    func providers(_ configuration: Configuration) -> [SetupMethods.Provider] {
+        configuration.providers.map { provider in
+            SetupMethods.Provider(
+                name: provider.name, url: provider.url, isDefault: provider.name == configuration.defaultProvider?.name)
+        }
+    }
+
+    func containers(_ configuration: Configuration) -> [SetupMethods.Container] {
+        let root = SetupMethods.Container(
+            id: .default, name: "", provider: configuration.defaultProvider?.name, isPublic: true)
+        return [root] + configuration.containers.map { container in
+            SetupMethods.Container(
+                id: container.id, name: container.name.description, provider: container.provider,
+                isPublic: container.isPublic)
+        }
+    }
+
+    /// Adds a provider and returns the new configuration with what there is to say.
+    func add(
+        _ provider: SetupMethods.Provider
+    ) throws(QuireError) -> (configuration: Configuration, messages: [String]) {
+        let url = try ProviderURL.checked(provider.url, location: location)
+        let configuration = try location.configuration.update { configuration throws(QuireError) in
+            if let other = configuration.providers.first(where: { $0.url == url }) {
+                throw QuireError(.usage, "\(other.name) keeps documents at \(url) already", remedy: "Choose another folder")
+            }
+            try configuration.add(
+                Configuration.Provider(name: provider.name, url: url, isDefault: provider.isDefault, identity: nil))
+        }
+        var messages: [String] = []
+        if let folder = ProviderURL.folder(url), access(folder, F_OK) != 0 {
+            messages.append("the folder \(folder) is not there yet; until it is, changes wait on this device")
+        }
+        return (configuration, messages)
+    }
+
+    func removeProvider(named name: String) throws(QuireError) -> Configuration {
+        try location.configuration.update { configuration throws(QuireError) in
+            try configuration.removeProvider(named: name)
+        }
+    }
+
+    /// Adds a container to the configuration and makes its Data scope; its directory on the drive is the caller's to make.
+    func add(_ container: SetupMethods.Container) throws(QuireError) -> (Configuration, Configuration.Container) {
+        guard let name = FileName(container.name), name.bytes.count <= 255 else {
+            throw QuireError(.usage, "\"\(container.name)\" cannot be a directory's name", remedy: "Choose another with --name")
+        }
+        let added = Configuration.Container(
+            id: container.id, name: name, provider: container.provider, isPublic: container.isPublic)
+        let configuration = try location.configuration.update { configuration throws(QuireError) in
+            try configuration.add(added)
+        }
+        try makeDataScope(of: container.id)
+        return (configuration, added)
+    }
+
+    /// The container's directory for what is not shown on the drive.
+    func makeDataScope(of container: ContainerID) throws(QuireError) {
+        for path in ["\(location.home)/data", "\(location.home)/data/\(container)"] {
+            guard mkdir(path, 0o700) == 0 || errno == EEXIST else {
+                throw QuireError(.unavailable, "cannot make \(path): \(String(cString: strerror(errno)))")
+            }
+        }
+    }
+
+    private func makeEmbeddedProvider() throws(QuireError) {
+        let path = "\(location.home)/provider"
+        guard mkdir(path, 0o700) == 0 || errno == EEXIST else {
+            throw QuireError(.unavailable, "cannot make \(path): \(String(cString: strerror(errno)))")
+        }
+    }
+
+    private static var hostName: String {
+        var buffer = [CChar](repeating: 0, count: 256)
+        guard gethostname(&buffer, buffer.count - 1) == 0 else { return "device" }
+        let name = String(decoding: buffer.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        return name.isEmpty ? "device" : name
+    }
+
+    /// 128 random bits in hexadecimal.
+    private static func randomIdentifier() -> String {
+        (0..<2).map { _ in
+            let digits = String(UInt64.random(in: 0...UInt64.max), radix: 16)
+            return String(repeating: "0", count: 16 - digits.count) + digits
+        }.joined()
+    }
+}
