@@ -115,6 +115,8 @@ let package = Package(
             name: "QuireFilesystemTests",
             dependencies: ["QuireFilesystem", "QuireStore", "QuireCoordination", "QuireCore"],
             swiftSettings: settings),
+        // The command line's and the daemon's own parts: configuration, control socket, argument parsing, output.
+        .testTarget(name: "CommandTests", dependencies: ["quire", "Quire", "QuireCore"], swiftSettings: settings),
         // Drives the built binary from the outside: real mounts, real programs.
         .testTarget(name: "EndToEndTests", dependencies: ["quire"], swiftSettings: settings),
     ]

@@ -9,6 +9,12 @@ package struct RPCIncoming: Sendable {
     /// Fires when the other side takes the request back or is gone.
     package let cancelled = CancelSignal()
 
+    package init(id: RPCIdentifier, method: String, line: [UInt8]) {
+        self.id = id
+        self.method = method
+        self.line = line
+    }
+
     /// Reads the parameters.
     ///
     /// - Throws: an error that names the member that is wrong.

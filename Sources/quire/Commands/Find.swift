@@ -21,7 +21,8 @@ struct Find: AsyncParsableCommand {
 
     @Option(
         name: [.customLong("state"), .customLong("state", withSingleDash: true)],
-        help: ArgumentHelp("Only items in this state; may be given several times.", valueName: "state"))
+        help: ArgumentHelp("Only items in this state; may be given several times.", valueName: "state"),
+        transform: FindExpression.state)
     var states: [ItemState] = []
 
     @Option(
@@ -60,5 +61,3 @@ struct Find: AsyncParsableCommand {
         Output.write(null ? bytes + [0] : Array((DisplayBytes.escaped(bytes) + "\n").utf8))
     }
 }
-
-extension ItemState: ExpressibleByArgument {}

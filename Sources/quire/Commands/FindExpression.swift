@@ -18,15 +18,20 @@ struct FindExpression: Equatable {
             switch key.lowercased() {
             case "name", "fsname", "kmditemfsname": try add(name: value)
             case "state":
-                guard let state = ItemState(rawValue: value) else {
-                    let known = ItemState.allCases.map(\.rawValue).joined(separator: ", ")
-                    throw QuireError(.usage, "\"\(value)\" is not a state", remedy: "States are: \(known)")
-                }
-                add(states: [state])
+                add(states: [try Self.state(value)])
             default:
                 throw QuireError(.usage, "\"\(key)\" is not a key that can be searched", remedy: "Use name or state")
             }
         }
+    }
+
+    /// The state of that name.
+    static func state(_ text: String) throws(QuireError) -> ItemState {
+        guard let state = ItemState(rawValue: text) else {
+            let known = ItemState.allCases.map(\.rawValue).joined(separator: ", ")
+            throw QuireError(.usage, "\"\(text)\" is not a state", remedy: "States are: \(known)")
+        }
+        return state
     }
 
     /// Only items whose name matches.

@@ -1,3 +1,5 @@
+import QuireCore
+
 /// Writes `config.toml`: always the same order, with a comment at each section.
 enum ConfigurationWriter {
     static func text(_ configuration: Configuration) -> String {

@@ -21,6 +21,7 @@ struct Subprocess {
     /// Starts it apart from this session: standard input from nowhere, output appended to `log`, `descriptor` as 3, all
     /// others closed.
     func startDetached(log: String, descriptor: Int32) throws(QuireError) -> pid_t {
+        Self.keepDescriptorsHere()
         var actions = posix_spawn_file_actions_t()
         posix_spawn_file_actions_init(&actions)
         defer { posix_spawn_file_actions_destroy(&actions) }
@@ -28,7 +29,6 @@ struct Subprocess {
         posix_spawn_file_actions_addopen(&actions, 1, log, O_WRONLY | O_CREAT | O_APPEND, 0o600)
         posix_spawn_file_actions_adddup2(&actions, 1, 2)
         posix_spawn_file_actions_adddup2(&actions, descriptor, 3)
-        posix_spawn_file_actions_addclosefrom_np(&actions, 4)
         return try spawn(actions: &actions, flags: Self.newSession)
     }
 
@@ -37,6 +37,16 @@ struct Subprocess {
         var status: Int32 = 0
         while waitpid(process, &status, 0) < 0, errno == EINTR {}
         return status & 0x7F == 0 ? (status >> 8) & 0xFF : 255
+    }
+
+    /// Descriptors that this process was given by its parent are not passed on: a daemon would keep them open.
+    private static func keepDescriptorsHere() {
+        guard let directory = opendir("/proc/self/fd") else { return }
+        defer { closedir(directory) }
+        while let entry = readdir(directory) {
+            let name = withUnsafeBytes(of: &entry.pointee.d_name) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
+            if let descriptor = Int32(name), descriptor > 2 { _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC) }
+        }
     }
 
     /// POSIX_SPAWN_SETSID of <spawn.h>, which the Glibc module does not show.

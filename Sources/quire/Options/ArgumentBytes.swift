@@ -11,7 +11,7 @@ enum ArgumentBytes {
     /// The process's arguments, without its name.
     static func arguments() -> [String] {
         (1..<max(1, Int(CommandLine.argc))).compactMap { index in
-            CommandLine.unsafeArgv[index].map { text(UnsafeBufferPointer(start: $0, count: strlen($0)).map(UInt8.init)) }
+            CommandLine.unsafeArgv[index].map { text(UnsafeBufferPointer(start: $0, count: strlen($0)).map { UInt8(bitPattern: $0) }) }
         }
     }
 
@@ -44,8 +44,4 @@ enum ArgumentBytes {
     }
 
     private static func isReserved(_ scalar: Unicode.Scalar) -> Bool { reserved.contains(scalar.value) }
-}
-
-extension UInt8 {
-    fileprivate init(_ character: CChar) { self = UInt8(bitPattern: character) }
 }

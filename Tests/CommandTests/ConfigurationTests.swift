@@ -1,0 +1,154 @@
+import Glibc
+import QuireCore
+import Testing
+
+@testable import quire
+
+@Suite("Configuration")
+struct ConfigurationTests {
+    private static let file = "/h/config.toml"
+
+    private func read(_ text: String) throws(QuireError) -> ConfigurationReader.Reading {
+        try ConfigurationReader.read(text, file: Self.file)
+    }
+
+    private func refusal(_ text: String) -> String {
+        do {
+            _ = try read(text)
+            return "accepted"
+        } catch {
+            return error.message
+        }
+    }
+
+    private static let smallest = """
+        format = 1
+        [drive]
+        device_id = "d"
+        device_name = "n"
+        [[provider]]
+        name = "p"
+        url = "folder:/p"
+        """
+
+    @Test("What is written is read back equal")
+    func roundTrip() throws {
+        var configuration = Configuration.new(home: "/h", deviceName: "a \"b\" \\ \n é", deviceID: "0123")
+        configuration.pollSeconds = 3
+        configuration.ephemeralPatterns = ["*~", "#*#", "a'b"]
+        try configuration.add(.init(name: "disk", url: "folder:/mnt/disk", isDefault: true, identity: "id-1"))
+        try configuration.add(.init(name: "usb", url: "folder:/mnt/usb", isDefault: false, identity: nil))
+        let id = try #require(ContainerID("iCloud.com.example.Notes"))
+        try configuration.add(.init(id: id, name: "Notes", provider: "usb", isPublic: true))
+        let reading = try read(ConfigurationWriter.text(configuration))
+        #expect(reading.configuration == configuration)
+        #expect(reading.unknownKeys.isEmpty)
+        #expect(reading.configuration.defaultProvider?.name == "disk")
+    }
+
+    @Test("Keys that are left away have defaults")
+    func defaults() throws {
+        let configuration = try read(Self.smallest).configuration
+        #expect(configuration.pollSeconds == 15)
+        #expect(configuration.settleMilliseconds == 300)
+        #expect(configuration.ephemeralPatterns == EphemeralNames.standardPatterns)
+        #expect(configuration.defaultProvider?.name == "p")
+    }
+
+    @Test("Unknown keys are told and not fatal")
+    func unknownKeys() throws {
+        let reading = try read("colour = 1\n" + Self.smallest + "\nspeed = 3\n[sync]\nx = 1\n")
+        #expect(reading.unknownKeys == ["colour", "sync.x", "provider.speed"])
+    }
+
+    @Test("A syntax error names file, line and column")
+    func syntaxError() {
+        #expect(refusal("format = 1\n[drive\n").hasPrefix("/h/config.toml:2:"))
+        #expect(refusal("format = = 1").hasPrefix("/h/config.toml:1:10"))
+    }
+
+    @Test(
+        "A wrong value names its key",
+        arguments: [
+            ("[sync]\npoll_seconds = \"x\"", "sync.poll_seconds is not a whole number"),
+            ("[sync]\npoll_seconds = 0", "sync.poll_seconds is 0, not within 1 … 86400"),
+            ("[coordination]\ndeadline_seconds = 1.5", "coordination.deadline_seconds is not a whole number"),
+            ("[ephemeral]\npatterns = [1]", "ephemeral.patterns is not a list of strings"),
+            ("[[container]]\nid = \"a b\"\nname = \"x\"", "container.id is not a container id"),
+            ("[[container]]\nid = \"a\"\nname = \"x/y\"", "container.name is not a file name"),
+            ("[[container]]\nid = \"a\"\nname = \"x\"\nprovider = \"q\"", "no provider is named q"),
+            ("[[provider]]\nname = \"p\"\nurl = \"folder:/q\"", "a provider named p exists already"),
+            ("[[provider]]\nname = \"q\"", "provider.url is missing"),
+        ])
+    func wrongValues(text: String, message: String) {
+        let refusal = refusal(Self.smallest + "\n" + text)
+        #expect(refusal.contains(message), "\(refusal)")
+    }
+
+    @Test("A newer format is refused by name")
+    func newerFormat() {
+        do {
+            _ = try read("format = 2")
+            Issue.record("accepted")
+        } catch {
+            #expect(error.message.contains("made by a newer Quire (format 2; this one knows 1)"))
+            #expect(error.code == .unavailable)
+        }
+    }
+
+    @Test("The default provider and one in use are not removed")
+    func removal() throws {
+        var configuration = Configuration.new(home: "/h", deviceName: "n", deviceID: "d")
+        try configuration.add(.init(name: "usb", url: "folder:/usb", isDefault: false, identity: nil))
+        let id = try #require(ContainerID("a.b"))
+        try configuration.add(.init(id: id, name: "B", provider: "usb", isPublic: false))
+        #expect(throws: QuireError.self) { try configuration.removeProvider(named: "embedded") }
+        #expect(throws: QuireError.self) { try configuration.removeProvider(named: "usb") }
+        #expect(throws: QuireError.self) { try configuration.removeProvider(named: "none") }
+        try configuration.add(.init(name: "third", url: "folder:/3", isDefault: true, identity: nil))
+        try configuration.removeProvider(named: "embedded")
+        #expect(configuration.providers.map(\.name) == ["usb", "third"])
+    }
+
+    @Test("The file is replaced whole, and keys it would lose stop that")
+    func fileUpdate() throws {
+        let directory = try TemporaryDirectory()
+        let file = ConfigurationFile(path: "\(directory.path)/deep/er/config.toml")
+        #expect(try file.read() == nil)
+        let configuration = Configuration.new(home: directory.path, deviceName: "n", deviceID: "d")
+        try file.write(configuration)
+        #expect(try file.read()?.configuration == configuration)
+        let changed = try file.update { $0.parallel = 9 }
+        #expect(try file.read()?.configuration == changed)
+        try directory.write("deep/er/config.toml", Self.smallest + "\nspeed = 1\n")
+        #expect(throws: QuireError.self) { _ = try file.update { $0.parallel = 1 } }
+    }
+}
+
+@Suite("Home")
+struct HomeLocationTests {
+    private func location(_ option: String?, _ environment: [String: String]) throws(QuireError) -> HomeLocation {
+        try HomeLocation(option: option, environment: { environment[$0] }, workingDirectory: "/w")
+    }
+
+    @Test("--home comes before QUIRE_HOME, which comes before the XDG directories")
+    func order() throws {
+        #expect(try location("h", ["QUIRE_HOME": "/q"]).configurationPath == "/w/h/config.toml")
+        #expect(try location(nil, ["QUIRE_HOME": "/q/", "HOME": "/u"]).home == "/q")
+        let standard = try location(nil, ["HOME": "/u"])
+        #expect(standard.home == "/u/.local/share/quire")
+        #expect(standard.configurationPath == "/u/.config/quire/config.toml")
+        let own = try location(nil, ["HOME": "/u", "XDG_DATA_HOME": "/d", "XDG_CONFIG_HOME": "relative"])
+        #expect(own.home == "/d/quire")
+        #expect(own.configurationPath == "/u/.config/quire/config.toml")
+        #expect(throws: QuireError.self) { _ = try location(nil, [:]) }
+    }
+
+    @Test("--home before the subcommand is taken out")
+    func leading() {
+        var seen: [String] = []
+        let rest = HomeOptions.takingLeadingHome(["--home", "/a", "--home=/b", "status", "--home", "/c"]) { seen.append($0) }
+        #expect(rest == ["status", "--home", "/c"])
+        #expect(seen == ["/a", "/b"])
+    }
+}

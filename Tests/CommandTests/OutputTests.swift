@@ -1,0 +1,139 @@
+import Glibc
+import QuireCore
+import Testing
+
+@testable import quire
+
+@Suite("Output")
+struct OutputTests {
+    @Test(
+        "Manifest lines are escaped as sha256sum does",
+        arguments: [
+            ("a b", "  a b\n", false), ("a\\b", "  a\\\\b\n", true), ("a\nb", "  a\\nb\n", true), ("a\rb", "  a\\rb\n", true),
+            ("é", "  é\n", false),
+        ])
+    func manifest(name: String, tail: String, isEscaped: Bool) throws {
+        let checksum = try #require(ContentChecksum(bytes: [UInt8](repeating: 0xAB, count: 32)))
+        let line = String(decoding: ManifestLine.bytes(checksum, path: Array(name.utf8)), as: UTF8.self)
+        #expect(line == (isEscaped ? "\\" : "") + String(repeating: "ab", count: 32) + tail)
+    }
+
+    @Test("status --json has exactly its members")
+    func statusMembers() throws {
+        let status = DriveStatus(home: "/h", mountpoint: nil, device: "d", state: .stopped)
+        let text = String(decoding: try WireCodec.line(status), as: UTF8.self)
+        #expect(
+            text == """
+                {"conflicts":0,"device":"d","errors":[],"home":"/h","items":0,"mountpoint":null,"passthrough":false,\
+                "pending":{"delete":0,"download":0,"rename":0,"upload":0},"providers":[],"rescanning":false,\
+                "state":"stopped"}
+
+                """)
+        #expect(try WireCodec.decode(DriveStatus.self, from: Array(text.utf8)) == status)
+    }
+
+    @Test("status --json PATH has exactly its members")
+    func itemMembers() throws {
+        let status = ItemStatus(
+            path: WirePath("a/b"), id: ItemID(0x1234), kind: .file, size: 3, state: .localOnly, version: nil, provider: "p",
+            container: .default, pinned: false, materialized: 3)
+        let text = String(decoding: try WireCodec.line(status), as: UTF8.self)
+        #expect(
+            text == """
+                {"container":"default","id":"0000000000001234","kind":"file","materialized":3,"path":"a/b","pinned":false,\
+                "provider":"p","size":3,"state":"local-only","version":null}
+
+                """)
+        #expect(try WireCodec.decode(ItemStatus.self, from: Array(text.utf8)) == status)
+    }
+
+    @Test("Exit codes of sync")
+    func syncExitCodes() {
+        #expect(Sync.exitCode(.clean) == 0)
+        #expect(Sync.exitCode(.unresolved) == 2)
+        #expect(Sync.exitCode(.deletesHeld) == 2)
+        #expect(Sync.exitCode(.unreachable) == 75)
+        #expect(Sync.exitCode(.timedOut) == 75)
+    }
+
+    @Test("Pending counts in words")
+    func pending() {
+        #expect(StatusText.pending(PendingCounts()) == "nothing")
+        #expect(StatusText.pending(PendingCounts(upload: 1, delete: 2)) == "1 upload, 2 deletions")
+    }
+
+    @Test("The greeting names drive and provider, and three things to try")
+    func greeting() {
+        let text = Greeting.text(
+            mountpoint: "/home/a b/Drive", provider: .init(name: "embedded", url: "folder:/h/provider", isDefault: true))
+        #expect(text.contains("Your drive is at /home/a b/Drive"))
+        #expect(text.contains("embedded (folder:/h/provider)"))
+        #expect(text.contains("'/home/a b/Drive/hello.txt'"))
+        #expect(text.split(separator: "\n").filter { $0.hasPrefix("  ") }.count == 3)
+    }
+}
+
+@Suite("Mountpoints")
+struct MountpointTests {
+    private func refusal(_ path: String, _ directory: TemporaryDirectory, folders: [String] = []) throws -> String? {
+        let location = try HomeLocation(option: "\(directory.path)/home", environment: { _ in nil }, workingDirectory: "/")
+        do {
+            _ = try Mountpoint.check(path, location: location, folders: folders)
+            return nil
+        } catch {
+            return error.message
+        }
+    }
+
+    @Test("A mountpoint is empty, or can be made, and lies outside the store")
+    func checks() throws {
+        let directory = try TemporaryDirectory()
+        _ = try directory.make("home")
+        let store = try directory.make("home/drive")
+        let empty = try directory.make("empty")
+        let full = try directory.make("full")
+        try directory.write("full/x", "")
+        #expect(try refusal(empty, directory) == nil)
+        #expect(try refusal("\(directory.path)/new", directory) == nil)
+        #expect(try refusal("\(directory.path)/no/new", directory)?.contains("is missing, and so is") == true)
+        #expect(try refusal(full, directory)?.contains("is not empty (it has x)") == true)
+        #expect(try refusal("\(full)/x", directory)?.contains("is not a directory") == true)
+        #expect(try refusal(store, directory)?.contains("inside the drive's own store") == true)
+        #expect(try refusal("\(store)/sub", directory)?.contains("inside the drive's own store") == true)
+        #expect(try refusal(empty, directory, folders: ["\(empty)/p"])?.contains("inside the mountpoint") == true)
+        #expect(try refusal("\(empty)/m", directory, folders: [empty])?.contains("inside the provider's folder") == true)
+        symlink(store, "\(directory.path)/link")
+        #expect(try refusal("\(directory.path)/link", directory)?.contains("inside the drive's own store") == true)
+        symlink("\(directory.path)/nowhere", "\(directory.path)/dangling")
+        #expect(try refusal("\(directory.path)/dangling", directory)?.contains("leads nowhere") == true)
+    }
+
+    @Test("A home inside the mountpoint is refused")
+    func homeInside() throws {
+        let directory = try TemporaryDirectory()
+        #expect(try refusal(directory.path, directory)?.contains("inside the mountpoint") == true)
+    }
+
+    @Test("The kernel's list of mounts is understood")
+    func mountTable() {
+        let text = """
+            36 35 98:0 / / rw,noatime master:1 - ext4 /dev/root rw
+            40 36 0:45 / /home/a\\040b/Drive rw,nosuid - fuse.quire quire rw,user_id=0
+            """
+        let table = MountTable(text: Array(text.utf8))
+        #expect(table.entries.count == 2)
+        #expect(table.entry(at: "/home/a b/Drive")?.isDrive == true)
+        #expect(table.entry(at: "/")?.isDrive == false)
+    }
+
+    @Test("A missing FUSE device says what to do")
+    func device() {
+        do {
+            try FuseDevice.check(path: "/dev/no-such-fuse")
+            Issue.record("accepted")
+        } catch {
+            #expect(error.code == .unavailable)
+            #expect(error.description.contains("modprobe fuse"))
+        }
+    }
+}
