@@ -5,16 +5,25 @@ import Testing
 
 /// A client that speaks bytes, not messages. It reads on a thread of its own, once the first line is asked for.
 final class RawClient {
-    private let descriptor: Int32
+    /// Closed when neither the client nor its reading thread uses it any more.
+    private final class Socket: Sendable {
+        let descriptor: Int32
+        init(_ descriptor: Int32) { self.descriptor = descriptor }
+        deinit { close(descriptor) }
+    }
+
+    private let held: Socket
+    private var descriptor: Int32 { held.descriptor }
     private var lines: AsyncStream<String>.Iterator?
 
     init(home: String) throws {
-        descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
+        held = Socket(socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0))
+        let descriptor = held.descriptor
         var address = sockaddr_un()
         address.sun_family = sa_family_t(AF_UNIX)
         withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: Array("\(home)/daemon.sock".utf8)) }
         let result = withUnsafePointer(to: address) { pointer in
-            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { [descriptor] in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
                 connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
             }
         }
@@ -23,10 +32,7 @@ final class RawClient {
         setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
     }
 
-    deinit {
-        shutdown(descriptor, Int32(SHUT_RDWR))
-        if lines == nil { close(descriptor) }
-    }
+    deinit { shutdown(descriptor, Int32(SHUT_RDWR)) }
 
     /// Writes all; false when the other side has closed.
     @discardableResult
@@ -47,24 +53,23 @@ final class RawClient {
 
     /// The next line; nil at the end of the connection.
     func line() async throws -> String? {
-        var iterator = try lines ?? Self.read(descriptor)
+        var iterator = try lines ?? Self.read(held)
         let line = await iterator.next()
         lines = iterator
         return line
     }
 
-    private static func read(_ descriptor: Int32) throws -> AsyncStream<String>.Iterator {
+    private static func read(_ held: Socket) throws -> AsyncStream<String>.Iterator {
         let (stream, continuation) = AsyncStream.makeStream(of: String.self)
         try OwnedThread.start {
             var framer = LineFramer(limit: 4 << 20)
             var buffer = [UInt8](repeating: 0, count: 64 << 10)
-            while case let count = recv(descriptor, &buffer, buffer.count, 0), count > 0 {
+            while case let count = recv(held.descriptor, &buffer, buffer.count, 0), count > 0 {
                 for case .line(let line) in framer.feed(buffer.prefix(count)) {
                     continuation.yield(String(decoding: line, as: UTF8.self))
                 }
             }
             continuation.finish()
-            close(descriptor)
         }
         return stream.makeAsyncIterator()
     }
