@@ -33,11 +33,11 @@ struct ReferenceTable {
 
     /// The wait table, for two accesses of different purposes.
     static func conflict(_ left: Access, _ right: Access) -> Bool {
+        guard isWrite(left) || isWrite(right) else { return false }
         let (leftKey, rightKey) = (left.packageRoot ?? left.path, right.packageRoot ?? right.path)
-        if leftKey == rightKey { return isWrite(left) || isWrite(right) }
-        if rightKey.isInside(leftKey) { return isTree(left) }
-        if leftKey.isInside(rightKey) { return isTree(right) }
-        return false
+        if leftKey == rightKey { return true }
+        if isTree(left), rightKey.isInside(leftKey) { return true }
+        return isTree(right) && leftKey.isInside(rightKey)
     }
 
     private static func isWrite(_ access: Access) -> Bool {
@@ -101,7 +101,10 @@ struct ReferenceTable {
     }
 
     mutating func moved(_ moves: [ClaimTable.Move]) -> [Outcome] {
-        for index in entries.indices {
+        let affected = entries.indices.filter { index in
+            entries[index].accesses.contains { access in moves.contains { access.path.isInside($0.from) } }
+        }
+        for index in affected {
             entries[index].accesses = entries[index].accesses.map { access in
                 guard access.intent != .writing(.replacing) else { return access }
                 guard let move = moves.first(where: { access.path.isInside($0.from) }) else { return access }
@@ -110,7 +113,7 @@ struct ReferenceTable {
                     access.intent, Self.moved(access.path, move), packageRoot: move.destinationPackage ?? root)
             }
         }
-        for index in entries.indices { updateConflicts(of: index) }
+        for index in entries.indices where affected.contains(index) { updateConflicts(of: index) }
         for left in entries.indices where entries[left].heldSince != nil {
             for right in entries.indices where entries[right].heldSince != nil {
                 entries[left].tolerated.insert(entries[right].order)
@@ -180,7 +183,8 @@ struct ReferenceTable {
 
     private mutating func grantAll() -> [Outcome] {
         var outcomes: [Outcome] = []
-        for index in entries.indices where entries[index].heldSince == nil && blockers(of: index).isEmpty {
+        for index in entries.indices where entries[index].heldSince == nil {
+            guard !entries.indices.contains(where: { isBlocker($0, of: index) }) else { continue }
             entries[index].heldSince = nextOrder
             outcomes.append(.grant(entries[index].id))
         }
@@ -201,20 +205,22 @@ struct ReferenceTable {
             if together {
                 entries[index].conflicts.insert(entries[other].order)
                 entries[other].conflicts.insert(entry.order)
-            } else {
+            } else if entries[other].conflicts.contains(entry.order) {
                 entries[other].conflicts.remove(entry.order)
             }
         }
     }
 
     private func blockers(of index: Int) -> [Int] {
-        let entry = entries[index]
-        return entries.indices.filter { other in
-            let other = entries[other]
-            guard entry.conflicts.contains(other.order) else { return false }
-            if other.overtook.contains(entry.order) { return true }
-            return (other.heldSince != nil || other.order < entry.order) && !entry.overtook.contains(other.order)
-        }
+        guard !entries[index].conflicts.isEmpty else { return [] }
+        return entries.indices.filter { isBlocker($0, of: index) }
+    }
+
+    private func isBlocker(_ other: Int, of index: Int) -> Bool {
+        let (order, otherOrder) = (entries[index].order, entries[other].order)
+        guard entries[index].conflicts.contains(otherOrder) else { return false }
+        if entries[other].heldSince != nil || entries[other].overtook.contains(order) { return true }
+        return otherOrder < order && !entries[index].overtook.contains(otherOrder)
     }
 
     private func successors(of index: Int) -> [Int] {

@@ -77,7 +77,7 @@ extension ClaimTable {
             guard overtaking > 0 || cover(&coverage[lane, default: Coverage()], bound, record.purpose) else { return }
             for entry in lanes[lane].entries where entry.slot >= 0 && entry.order > bound {
                 guard entry.purpose != record.purpose, !records[Int(entry.slot)].isHeld else { continue }
-                if !records[Int(entry.slot)].overtook.contains(record.order) { body(entry.slot) }
+                if record.isHeld || !records[Int(entry.slot)].overtook.contains(record.order) { body(entry.slot) }
             }
         }
         for key in record.keys {

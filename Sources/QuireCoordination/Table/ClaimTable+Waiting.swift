@@ -95,7 +95,7 @@ extension ClaimTable {
         } else {
             let entry = lanes[lane].entries.last { entry in
                 entry.slot >= 0 && entry.order < record.order && entry.purpose != record.purpose
-                    && !record.overtook.contains(entry.order)
+                    && (records[Int(entry.slot)].isHeld || !record.overtook.contains(entry.order))
             }
             found = entry?.slot
         }
@@ -143,8 +143,8 @@ extension ClaimTable {
     private func isBlocker(_ other: Int32, of record: ClaimRecord) -> Bool {
         let other = records[Int(other)]
         guard other.purpose != record.purpose else { return false }
-        guard other.isHeld || other.order < record.order else { return false }
-        return record.overtook.isEmpty || !record.overtook.contains(other.order)
+        if other.isHeld { return true }
+        return other.order < record.order && (record.overtook.isEmpty || !record.overtook.contains(other.order))
     }
 
     private func isFree(_ slot: Int32) -> Bool {
