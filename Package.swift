@@ -113,7 +113,10 @@ let package = Package(
             swiftSettings: settings),
         .testTarget(
             name: "QuireFilesystemTests",
-            dependencies: ["QuireFilesystem", "QuireStore", "QuireCoordination", "QuireCore"],
+            dependencies: [
+                "QuireFilesystem", "QuireStore", "QuireCoordination", "QuireCore", "CFuse", "CLinux",
+                .product(name: "Logging", package: "swift-log"),
+            ],
             swiftSettings: settings),
         // The command line's and the daemon's own parts: configuration, control socket, argument parsing, output.
         .testTarget(name: "CommandTests", dependencies: ["quire", "Quire", "QuireCore"], swiftSettings: settings),

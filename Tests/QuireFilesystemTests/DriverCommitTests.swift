@@ -1,0 +1,109 @@
+import CFuse
+import Glibc
+import QuireCore
+import QuireStore
+import Testing
+
+@testable import QuireFilesystem
+
+@Suite("The sync engine's changes are compare-and-swaps in the driver")
+struct DriverCommitTests {
+    private func install(
+        _ store: TestStore, _ path: RelativePath, _ text: String, expecting: LocalChange.Expectation, refuseIfOpen: Bool = false
+    ) throws -> LocalChangeResult {
+        let staged = ".staged"
+        try store.write(staged, text)
+        return try store.driver.commit(
+            LocalChange(
+                path: path, .install(stagedPath: store.root + "/" + staged, dataless: false), expecting: expecting, base: nil,
+                refuseIfOpen: refuseIfOpen))
+    }
+
+    @Test("A closed file's node stands for the new file from then on")
+    func rebindsClosedNode() throws {
+        let store = try TestStore()
+        try store.write("a", "old")
+        let node = try store.lookUp("a")
+        let before = try store.status("a")
+        let result = try install(store, "a", "remote", expecting: .fingerprint(before.fingerprint))
+        guard case .done = result else { return #expect(Bool(false), "\(result)") }
+        #expect(try store.status("a").inode != before.inode)
+        #expect(try store.driver.resolver.status(node).st_size == 6)
+        #expect(store.driver.table.known(before.inode) == nil)
+    }
+
+    @Test("A file open for reading keeps its content; the name gets the new file")
+    func detachesOpenNode() throws {
+        let store = try TestStore()
+        try store.write("a", "old")
+        let node = try store.lookUp("a")
+        let file = try store.open(node, forWriting: false)
+        let result = try install(store, "a", "remote", expecting: .fingerprint(try store.status("a").fingerprint))
+        guard case .done = result else { return #expect(Bool(false), "\(result)") }
+        #expect(try store.driver.resolver.status(node).st_size == 3)
+        #expect(try store.lookUp("a") !== node)
+        _ = file
+    }
+
+    @Test("A file open for writing is not replaced")
+    func refusesWhileWriting() throws {
+        let store = try TestStore()
+        try store.write("a", "old")
+        let node = try store.lookUp("a")
+        let file = try store.open(node, forWriting: true)
+        let result = try install(store, "a", "remote", expecting: .fingerprint(try store.status("a").fingerprint))
+        #expect(result == .busy)
+        #expect(try store.status("a").size == 3)
+        #expect(store.events.isEmpty)
+        _ = file
+    }
+
+    @Test("An eviction is refused while anybody has the file open")
+    func refusesEvictionOfOpenFile() throws {
+        let store = try TestStore()
+        try store.write("a", "old")
+        let node = try store.lookUp("a")
+        let file = try store.open(node, forWriting: false)
+        let expectation = LocalChange.Expectation.fingerprint(try store.status("a").fingerprint)
+        #expect(try install(store, "a", "none", expecting: expectation, refuseIfOpen: true) == .busy)
+        _ = file
+    }
+
+    @Test("What changed since it was looked at is left alone")
+    func refusesStaleExpectation() throws {
+        let store = try TestStore()
+        try store.write("a", "old")
+        let before = try store.status("a")
+        try store.write("a", "edited meanwhile")
+        #expect(try install(store, "a", "remote", expecting: .fingerprint(before.fingerprint)) == .stale)
+        #expect(try install(store, "a", "remote", expecting: .absent) == .stale)
+        #expect(try store.status("a").size == 16)
+    }
+
+    @Test("A move keeps the node and changes its path")
+    func movesNode() throws {
+        let store = try TestStore()
+        try store.makeDirectory("d")
+        try store.write("a", "old")
+        _ = try store.lookUp("d")
+        let node = try store.lookUp("a")
+        let change = LocalChange(
+            path: "a", .move(to: "d/b"), expecting: .fingerprint(try store.status("a").fingerprint), base: nil)
+        guard case .done = try store.driver.commit(change) else { return #expect(Bool(false), "not moved") }
+        #expect(store.driver.table.path(of: node) == "d/b")
+        #expect(try store.driver.resolver.status(node).st_size == 3)
+    }
+
+    @Test("Every change is recorded as committed, with its base")
+    func recordsCommit() throws {
+        let store = try TestStore()
+        let result = try install(store, "new", "remote", expecting: .absent)
+        guard case .done(let status?) = result else { return #expect(Bool(false), "\(result)") }
+        #expect(
+            store.events == [
+                .committed(
+                    .init(
+                        .installed(parent: try store.status(.root).inode, name: "new", status, dataless: false), base: nil))
+            ])
+    }
+}
