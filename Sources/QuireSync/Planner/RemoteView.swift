@@ -5,8 +5,9 @@ package struct RemoteView: Sendable {
     /// Every item by its path.
     package private(set) var items: [RelativePath: RemoteItem]
 
-    /// - Returns: nil for `.none`.
-    package init?(_ changes: RemoteChanges, bases: [TreeBase]) {
+    /// Nil for `.none`.
+    /// - Parameter excluding: directories that are kept by other providers; what this one has there is left alone.
+    package init?(_ changes: RemoteChanges, bases: [TreeBase], excluding: [RelativePath] = []) {
         switch changes {
         case .none: return nil
         case .everything(let listing, _):
@@ -18,6 +19,7 @@ package struct RemoteView: Sendable {
             for item in changed { items[item.path] = item }
         }
         items[.root] = nil
+        if !excluding.isEmpty { items = items.filter { path, _ in !excluding.contains { path.isInside($0) } } }
     }
 
     private static func lies(_ path: RelativePath, in removed: Set<RelativePath>) -> Bool {

@@ -123,8 +123,10 @@ extension SyncPlanner {
 
     private static func merge(_ base: BaseState, _ local: LocalState, _ remote: RemoteState) -> ItemPlan {
         let content = mergeContent(base, local, remote)
-        if content.contains(.compare) || content.contains(.moveAside) { return ItemPlan(content) }
-        return ItemPlan(mergePlace(base, local, remote) + content)
+        if content.contains(.moveAside) { return ItemPlan(content) }
+        let place = mergePlace(base, local, remote)
+        if content.contains(.compare) { return ItemPlan(place.isEmpty || place == [.moveRemote] ? content : place) }
+        return ItemPlan(place + content)
     }
 
     private static func mergePlace(_ base: BaseState, _ local: LocalState, _ remote: RemoteState) -> [SyncStep] {
@@ -135,6 +137,10 @@ extension SyncPlanner {
     private static func mergeContent(_ base: BaseState, _ local: LocalState, _ remote: RemoteState) -> [SyncStep] {
         switch (local.content == .changed, contentChanged(base, remote)) {
         case (true, true):
+            // The provider's version is another, its content perhaps not: that would be no conflict.
+            if remote.facts.checksum == nil, sameContent(base.facts, remote.facts) == nil, base.facts.checksum != nil {
+                return [.compare]
+            }
             switch sameContent(local.facts, remote.facts) {
             case nil: return [.compare]
             case true?: return attributesDiffer(local.facts, remote.facts) ? [.applyAttributes] : [.adopt]

@@ -1,0 +1,235 @@
+import Glibc
+import QuireCore
+import QuireStore
+
+/// What became of a step towards the provider.
+enum SendOutcome: Sendable, Hashable {
+    case sent
+    /// The item changed or is in use: next round.
+    case later
+    /// The provider has something else than expected.
+    case look
+    /// Failed; noted with its message, tried again later.
+    case parked
+    /// The round cannot go on: the provider is gone, or the task is cancelled.
+    case stop(SyncFailure)
+}
+
+/// Carries out single steps towards the provider, each conditional on the version the change started from.
+///
+/// An answer that was lost is not repeated blindly: the next attempt's condition fails then, the following pull finds both
+/// sides equal, and adopts.
+struct ChangeSender: Sendable {
+    let context: SyncContext
+    let isUrgent: Bool
+
+    func send(_ step: PushOrder.Step, _ changes: [PendingChange]) async -> SendOutcome {
+        switch step {
+        case .createDirectory(let item, let path):
+            let change = changes[item]
+            return await settled(change) { () throws(SyncFailure) in try await createDirectory(change, at: path) }
+        case .move(let item, let from, let to, _):
+            let change = changes[item]
+            return await settled(change) { () throws(SyncFailure) in try await move(change, from, to) }
+        case .send(let item, let path, let over):
+            let change = changes[item]
+            let replaced = over.flatMap { changes[$0].base }
+            return await settled(change) { () throws(SyncFailure) in
+                try await sendContent(change, at: path, over: replaced)
+            }
+        case .delete(let item, let path):
+            let change = changes[item]
+            return await settled(change) { () throws(SyncFailure) in try await delete(change, at: path) }
+        }
+    }
+
+    /// Runs one step, and notes how it ended.
+    private func settled(_ change: PendingChange, _ body: () async throws(SyncFailure) -> Void) async -> SendOutcome {
+        guard let subject = change.subject else { return .later }
+        do {
+            try await body()
+            await context.unpark(subject)
+            return .sent
+        } catch {
+            return await failed(change, subject, error)
+        }
+    }
+
+    private func failed(_ change: PendingChange, _ subject: ParkedSubject, _ failure: SyncFailure) async -> SendOutcome {
+        switch failure.remedy {
+        case .offline, .cancelled: return .stop(failure)
+        case .later: return .later
+        case .look:
+            guard context.retries.looked(subject, now: context.clock.now()) else { return .look }
+            await context.park(subject, failure)
+            return .look
+        case .park, .parkUntilChanged:
+            await context.park(subject, failure, unchanged: change.local)
+            return .parked
+        }
+    }
+}
+
+// MARK: - structure
+
+extension ChangeSender {
+    private func createDirectory(_ change: PendingChange, at path: RelativePath) async throws(SyncFailure) {
+        guard let local = change.local else { return }
+        let attributes = Self.attributes(local.facts)
+        let item = try await context.ask { () throws(ProviderError) in
+            try await context.provider.createDirectory(path, attributes: attributes)
+        }
+        acknowledge(local, item, fingerprint: local.fingerprint, sent: attributes)
+    }
+
+    private func move(_ change: PendingChange, _ from: RelativePath, _ to: RelativePath) async throws(SyncFailure) {
+        guard let base = change.base else { return }
+        if base.kind == .directory, !context.provider.capabilities.directoryMoves {
+            throw SyncFailure(
+                .parkUntilChanged, "\(from) cannot be renamed at this provider; copy it to its new name and remove the old one")
+        }
+        let version = base.kind == .directory ? nil : base.version
+        let item = try await context.ask { () throws(ProviderError) in
+            try await context.provider.move(from, to: to, expecting: version)
+        }
+        var moved = BaseRecord(container: context.container.id, item, checksum: base.checksum)
+        if !context.provider.capabilities.attributes { (moved.mtime, moved.mode) = (base.mtime, base.mode) }
+        context.index.record(.baseMoved(container: context.container.id, from: from, moved))
+    }
+
+    private func delete(_ change: PendingChange, at path: RelativePath) async throws(SyncFailure) {
+        guard let base = change.base else { return }
+        let version = base.kind == .directory ? nil : base.version
+        do {
+            try await context.provider.delete(path, expecting: version)
+        } catch {
+            // Gone already: that is what was wanted.
+            guard error.code == .notFound else { throw SyncFailure(error) }
+        }
+        context.index.record(.baseRemoved(container: context.container.id, path: path))
+    }
+}
+
+// MARK: - content
+
+extension ChangeSender {
+    /// - Parameter over: the base of a deleted item in whose place this one is put.
+    private func sendContent(_ change: PendingChange, at path: RelativePath, over: BaseRecord?) async throws(SyncFailure) {
+        guard let local = change.local else { return }
+        if case .dataless = local.content, change.base == nil {
+            throw SyncFailure(
+                .parkUntilChanged,
+                "the content of \(local.path) is neither here nor at the provider; remove it, or restore it there")
+        }
+        if local.content != .changed || local.facts.kind == .directory {
+            return try await sendAttributes(change, local, at: path)
+        }
+        let snapshot = try await snapshot(local)
+        defer { if case .file(let copy) = snapshot.content { context.staging.discard(copy) } }
+        if let base = change.base, base.kind == local.facts.kind, base.checksum == snapshot.checksum {
+            return try await sendUnchanged(base, local, snapshot, at: path)
+        }
+        let known = change.base ?? over
+        try await upload(local, snapshot, at: path, expecting: known.map { .version($0.version) } ?? .absent)
+    }
+
+    /// Content was written and is as before: only the attributes are sent.
+    private func sendUnchanged(
+        _ base: BaseRecord, _ local: LocalEntry, _ snapshot: Snapshot, at path: RelativePath
+    ) async throws(SyncFailure) {
+        var facts = local.facts
+        (facts.mtime, facts.mode) = (snapshot.status.mtime, snapshot.status.mode)
+        guard SyncPlanner.attributesDiffer(facts, ItemFacts(base)), local.facts.kind == .file,
+            context.provider.capabilities.attributes
+        else {
+            var same = base
+            same.path = path
+            if !context.provider.capabilities.attributes { (same.mtime, same.mode) = (facts.mtime, facts.mode) }
+            acknowledge(local, same, fingerprint: snapshot.fingerprint)
+            return
+        }
+        let attributes = Self.attributes(facts)
+        let item = try await context.ask { () throws(ProviderError) in
+            try await context.provider.setAttributes(path, attributes, expecting: base.version)
+        }
+        acknowledge(local, item, checksum: snapshot.checksum, fingerprint: snapshot.fingerprint, sent: attributes)
+    }
+
+    private func sendAttributes(_ change: PendingChange, _ local: LocalEntry, at path: RelativePath) async throws(SyncFailure) {
+        guard let base = change.base else { return }
+        let attributes = Self.attributes(local.facts)
+        guard context.provider.capabilities.attributes, local.facts.kind != .symlink else {
+            // Nobody keeps them but this device.
+            var same = base
+            same.path = path
+            (same.mtime, same.mode) = (local.facts.mtime, base.mode == nil ? nil : local.facts.mode)
+            acknowledge(local, same, fingerprint: local.fingerprint)
+            return
+        }
+        let item = try await context.ask { () throws(ProviderError) in
+            try await context.provider.setAttributes(path, attributes, expecting: base.version)
+        }
+        acknowledge(local, item, checksum: base.checksum, fingerprint: local.fingerprint, sent: attributes)
+    }
+
+    private func upload(
+        _ local: LocalEntry, _ snapshot: Snapshot, at path: RelativePath, expecting: Precondition
+    ) async throws(SyncFailure) {
+        context.transfers.begin(local.id, .upload, total: snapshot.size)
+        defer { context.transfers.end(local.id) }
+        var facts = local.facts
+        (facts.mtime, facts.mode) = (snapshot.status.mtime, snapshot.status.mode)
+        let attributes = Self.attributes(facts)
+        let item = try await context.ask { () throws(ProviderError) in
+            switch snapshot.content {
+            case .file(let copy):
+                try await context.provider.put(
+                    path, content: UploadContent(snapshotPath: copy, size: snapshot.size, checksum: snapshot.checksum),
+                    attributes: attributes, expecting: expecting)
+            case .symlink(let target):
+                try await context.provider.putSymlink(path, target: target, mtime: attributes.mtime, expecting: expecting)
+            }
+        }
+        acknowledge(local, item, checksum: snapshot.checksum, fingerprint: snapshot.fingerprint, sent: attributes)
+        if context.committer.isOpenForWriting(inode: local.fingerprint.inode) {
+            context.openUploads[local.id] = snapshot.fingerprint
+        }
+    }
+
+    /// A copy of the content, taken under a read claim where applications coordinate.
+    private func snapshot(_ local: LocalEntry) async throws(SyncFailure) -> Snapshot {
+        let path = context.drivePath(local.path)
+        let (tree, staging, now) = (context.tree, context.staging, context.clock.now)
+        let snapshot = try await context.whileReading(path) { () async throws(SyncFailure) in
+            try await context.store { () throws(StoreError) in
+                try Snapshot.take(tree, path, staging: staging, isCancelled: { false }, now: now)
+            }
+        }
+        guard snapshot.fingerprint.inode == local.fingerprint.inode else {
+            if case .file(let copy) = snapshot.content { staging.discard(copy) }
+            throw SyncFailure(.later, "another item is at \(local.path) now")
+        }
+        return snapshot
+    }
+
+    private static func attributes(_ facts: ItemFacts) -> RemoteAttributes {
+        RemoteAttributes(mtime: facts.mtime, mode: (facts.mode ?? 0o644) & 0o777)
+    }
+
+    private func acknowledge(
+        _ local: LocalEntry, _ item: RemoteItem, checksum: ContentChecksum? = nil, fingerprint: Fingerprint,
+        sent: RemoteAttributes
+    ) {
+        var base = BaseRecord(container: context.container.id, item, checksum: checksum)
+        if !context.provider.capabilities.attributes { (base.mtime, base.mode) = (sent.mtime, nil) }
+        acknowledge(local, base, fingerprint: fingerprint)
+    }
+
+    private func acknowledge(_ local: LocalEntry, _ base: BaseRecord, fingerprint: Fingerprint) {
+        context.index.record(
+            .acknowledged(
+                StoreEvent.Acknowledgement(
+                    item: local.id, base: base, fingerprint: fingerprint,
+                    writersOpen: context.committer.isOpenForWriting(inode: fingerprint.inode))))
+    }
+}

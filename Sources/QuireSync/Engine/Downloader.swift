@@ -1,0 +1,124 @@
+import Glibc
+import QuireCore
+import QuireStore
+import Synchronization
+
+/// Content that was fetched and lies in the staging directory, complete and fsynced.
+struct FetchedContent: Sendable {
+    var stagedPath: String
+    /// As the provider had it when it was fetched; its checksum is that of the staged bytes.
+    var item: RemoteItem
+}
+
+/// Fetches content whole or not at all.
+struct Downloader: Sendable {
+    let context: SyncContext
+
+    /// Fetches the document at `path`, newer than `version` if the provider has moved on, into the staging directory.
+    ///
+    /// Given up with ETIMEDOUT when nothing arrives for `downloadDeadline`.
+    /// - Parameters:
+    ///   - owner: shown as being downloaded meanwhile.
+    ///   - mode: for the staged file; nil for the provider's.
+    func fetch(
+        _ path: RelativePath, version: ProviderVersion, size: ByteCount, owner: ItemID?, mode: (RemoteItem) -> UInt16
+    ) async throws(SyncFailure) -> FetchedContent {
+        if let owner { context.transfers.begin(owner, .download, total: size) }
+        defer { if let owner { context.transfers.end(owner) } }
+        var version = version
+        for _ in 0..<4 {
+            let destination = context.staging.uniquePath("download")
+            do {
+                let item = try await transfer(path, version, to: destination, owner)
+                try await finish(destination, item, mode(item))
+                if item.version != version { context.touched.insert(path) }
+                return FetchedContent(stagedPath: destination, item: item)
+            } catch {
+                context.staging.discard(destination)
+                guard error.remedy == .look, error.errno != ENOENT else { throw error }
+                version = try await newerVersion(path, than: version)
+                context.touched.insert(path)
+            }
+        }
+        throw SyncFailure(.later, "\(path) changes at the provider faster than it can be fetched")
+    }
+
+    private func newerVersion(_ path: RelativePath, than version: ProviderVersion) async throws(SyncFailure) -> ProviderVersion {
+        let item = try await context.ask { () throws(ProviderError) in try await context.provider.item(at: path) }
+        guard let item, item.kind == .file else {
+            throw SyncFailure(.look, "\(path) is not at the provider any more", errno: ENOENT)
+        }
+        return item.version
+    }
+
+    private func finish(_ staged: String, _ item: RemoteItem, _ mode: UInt16) async throws(SyncFailure) {
+        try await context.store { () throws(StoreError) in
+            try context.staging.finish(staged, mtime: item.mtime, mode: mode)
+        }
+    }
+
+    /// The transfer itself, watched: the provider's call is cancelled when nothing arrives for too long.
+    private func transfer(
+        _ path: RelativePath, _ version: ProviderVersion, to destination: String, _ owner: ItemID?
+    ) async throws(SyncFailure) -> RemoteItem {
+        let watch = ProgressWatch(context.clock.now())
+        let outcome = await withTaskGroup(of: Result<RemoteItem, SyncFailure>?.self) { group in
+            group.addTask {
+                do throws(ProviderError) {
+                    return .success(
+                        try await context.provider.fetch(path, version: version, to: destination) { arrived in
+                            watch.note(arrived, context.clock.now())
+                            if let owner { context.transfers.progress(owner, arrived) }
+                        })
+                } catch {
+                    return .failure(SyncFailure(error))
+                }
+            }
+            group.addTask {
+                await watch.waitUntilStalled(context.settings.downloadDeadline, context.clock)
+                return nil
+            }
+            // Whoever ends first ends the other; the transfer's own result is waited for, so that its file is gone or done.
+            let first = await group.next() ?? nil
+            group.cancelAll()
+            if let first { return first }
+            if let late = await group.next() ?? nil, case .success = late { return late }
+            return .failure(Self.stalled(path))
+        }
+        return try outcome.get()
+    }
+
+    private static func stalled(_ path: RelativePath) -> SyncFailure {
+        SyncFailure(.park, "the provider sent nothing of \(path) for too long; it is tried again later", errno: ETIMEDOUT)
+    }
+}
+
+/// When a transfer last got on.
+private final class ProgressWatch: Sendable {
+    private struct State {
+        var arrived = ByteCount.zero
+        var last: FileTime
+    }
+
+    /// Innermost lock: nothing else is taken while it is held.
+    private let state: Mutex<State>
+
+    init(_ start: FileTime) { state = Mutex(State(last: start)) }
+
+    func note(_ arrived: ByteCount, _ now: FileTime) {
+        state.withLock { state in
+            guard arrived > state.arrived else { return }
+            state.arrived = arrived
+            state.last = now
+        }
+    }
+
+    /// Returns when nothing arrived for `deadline`, or when the task is cancelled.
+    func waitUntilStalled(_ deadline: Duration, _ clock: SyncClock) async {
+        while !Task.isCancelled {
+            let idle = clock.now().since(state.withLock { $0.last })
+            if idle >= deadline { return }
+            do { try await clock.sleep(deadline - idle) } catch { return }
+        }
+    }
+}

@@ -1,0 +1,198 @@
+import QuireCore
+import QuireStore
+
+/// What a pull found and did.
+struct PullResult: Sendable, Hashable {
+    /// Units that were changed here or recorded.
+    var applied = 0
+    /// Units left for later: in use, changed meanwhile, in a directory that is not rescanned yet.
+    var left = 0
+    /// Units that failed and are parked.
+    var failed = 0
+    /// Deletions held until the user confirms them.
+    var held = 0
+
+    var isComplete: Bool { left == 0 && failed == 0 && held == 0 }
+}
+
+/// Brings what changed at the provider here: list, match, plan, apply, and again until nothing is left that can be done.
+///
+/// One at a time for a container, and never at the same time as a push: a listing older than an own upload would look like
+/// somebody's change.
+struct PullRound: Sendable {
+    let context: SyncContext
+    /// The user said that missing items are really gone.
+    let deletionsConfirmed: Bool
+
+    private static let longestFixpoint = 40
+
+    /// - Parameter cursor: where the last complete pull ended; nil for a whole listing.
+    func run(since cursor: ChangeCursor?) async throws -> (result: PullResult, cursor: ChangeCursor?) {
+        context.touched.clear()
+        let changes = try await context.ask { () throws(ProviderError) in try await context.provider.changes(since: cursor) }
+        let next: ChangeCursor?
+        switch changes {
+        case .none(let cursor), .everything(_, let cursor), .changes(_, _, let cursor): next = cursor
+        }
+        if case .none = changes { return (PullResult(), next ?? cursor) }
+        let result = try await apply(changes)
+        return (result, next)
+    }
+
+    private func apply(_ changes: RemoteChanges) async throws -> PullResult {
+        var total = PullResult()
+        for _ in 0..<Self.longestFixpoint {
+            let units = try await plan(changes, &total)
+            let pass = try await PullPass(context: context, units: units).run()
+            total.applied += pass.applied
+            total.left = pass.left
+            total.failed = pass.failed
+            if pass.applied == 0 { return total }
+        }
+        total.left += 1
+        return total
+    }
+
+    /// The units about which something is to be done here.
+    private func plan(_ changes: RemoteChanges, _ total: inout PullResult) async throws -> [TreeUnit] {
+        await context.index.settle()
+        let bases = try await context.index.tree(context.container.id)
+        guard let view = RemoteView(changes, bases: bases, excluding: context.container.excluded) else { return [] }
+        let diff = TreeDiff(bases: bases, remote: view)
+        var locals: [RelativePath: LocalEntry] = [:]
+        for path in diff.wantedLocals {
+            if let item = try await context.index.item(drivePath: context.drivePath(path)),
+                item.container == context.container.id
+            {
+                locals[path] = item.entry
+            }
+        }
+        var units = diff.units(localAt: locals)
+        units.removeAll { $0.base.map { context.touched.contains($0.path) } ?? false }
+        total.held = 0
+        if !deletionsConfirmed, Self.isSuspicious(missing: diff.missingAtProvider, of: bases.count) {
+            total.held = units.count { $0.plan.steps.contains(.removeLocal) }
+            units.removeAll { $0.plan.steps.contains(.removeLocal) }
+        }
+        return units
+    }
+
+    /// So much gone at once may be the provider's mishap, and here may be the only copy.
+    static func isSuspicious(missing: Int, of count: Int) -> Bool { missing > 10 && missing * 2 >= count || missing > 1000 }
+}
+
+/// One pass over planned units.
+struct PullPass: Sendable {
+    let context: SyncContext
+    let units: [TreeUnit]
+
+    private var applier: UnitApplier { UnitApplier(context: context) }
+
+    /// Directories first, so that everything has its parent; then moves, after which all is planned anew; then removals,
+    /// deepest first; then the rest, in parallel.
+    func run() async throws -> PullResult {
+        let now = context.clock.now()
+        let tried = units.filter { unit in
+            unit.subject(context.container.id).map { context.retries.mayTry($0, unit.local, now: now) } ?? true
+        }
+        let ready = await rescanned(tried)
+        var result = PullResult(left: tried.count - ready.count, failed: units.count - tried.count)
+        let makesDirectory = ready.filter { $0.plan == [.createLocal] && $0.remote?.kind == .directory }
+        let moves = ready.filter { $0.plan.steps.contains(.moveLocal) || $0.plan.steps.contains(.followMove) }
+        let removals = ready.filter { $0.plan.steps.contains(.removeLocal) }
+        let handled = Set(makesDirectory + moves + removals)
+        var occupied: [RelativePath] = []
+        for unit in makesDirectory { try note(await applier.apply(unit), &result, &occupied) }
+        for unit in moves { try note(await applier.apply(unit.movesOnly), &result, &occupied) }
+        if moves.isEmpty {
+            var remaining: [RelativePath] = []
+            for unit in removals.sorted(by: { $0.depth > $1.depth }) {
+                let outcome = await applyRemoval(unit, remaining)
+                if outcome != .done, let path = unit.local?.path { remaining.append(path) }
+                try note(outcome, &result, &occupied)
+            }
+            let rest = ready.filter { !handled.contains($0) }
+            let applier = applier
+            for outcome in await forEach(rest, limit: context.settings.parallelTransfers, { await applier.apply($0) }) {
+                try note(outcome, &result, &occupied)
+            }
+        } else if result.applied == 0, let first = moves.first(where: { $0.plan.steps.contains(.moveLocal) }) {
+            result.applied += try await openRing(first) ? 1 : 0
+        }
+        if result.applied == 0 { result.applied += try await clear(occupied) }
+        return result
+    }
+
+    /// A directory in which something could not be removed in this pass waits for the next.
+    private func applyRemoval(_ unit: TreeUnit, _ remaining: [RelativePath]) async -> UnitOutcome {
+        if let path = unit.local?.path, remaining.contains(where: { $0.isInside(path) }) { return .later }
+        return await applier.apply(unit)
+    }
+
+    private func note(_ outcome: UnitOutcome, _ result: inout PullResult, _ occupied: inout [RelativePath]) throws {
+        switch outcome {
+        case .done: result.applied += 1
+        case .nothing: break
+        case .later: result.left += 1
+        case .occupied(let path):
+            result.left += 1
+            occupied.append(path)
+        case .failed(let failure):
+            if failure.remedy == .offline || failure.remedy == .cancelled { throw failure }
+            result.failed += 1
+        }
+    }
+
+    /// No remote change is applied in a directory that the rescan has not seen.
+    private func rescanned(_ units: [TreeUnit]) async -> [TreeUnit] {
+        var known: [RelativePath: Bool] = [:]
+        var ready: [TreeUnit] = []
+        for unit in units {
+            let directories = [unit.local?.path.parent, unit.target?.parent].compactMap { $0.map(context.drivePath) }
+            var isReady = true
+            for directory in Set(directories) {
+                if known[directory] == nil { known[directory] = await context.index.isRescanned(drivePath: directory) }
+                isReady = isReady && known[directory] == true
+            }
+            if isReady { ready.append(unit) }
+        }
+        return ready
+    }
+
+    /// Moves that block each other: one goes to a temporary name, and is planned anew from there.
+    private func openRing(_ unit: TreeUnit) async throws -> Bool {
+        guard let local = unit.local, let parent = local.path.parent,
+            let name = FileName(".quire-moving-\(String(UInt64.random(in: 0 ... .max), radix: 36))")
+        else { return false }
+        let inItsPlace = units.contains { $0.local?.path == unit.target && $0.plan.steps.contains(.moveLocal) }
+        guard inItsPlace else { return false }
+        let change = LocalChange(
+            path: context.drivePath(local.path), .move(to: context.drivePath(parent.appending(name))),
+            expecting: .fingerprint(local.fingerprint), base: nil)
+        if case .done = try await context.commit(change) { return true }
+        return false
+    }
+
+    /// What stays in the place of something the provider has is moved aside: the provider keeps the name.
+    private func clear(_ occupied: [RelativePath]) async throws -> Int {
+        var cleared = 0
+        for path in occupied {
+            guard !units.contains(where: { $0.local?.path == path && !$0.plan.steps.isEmpty }),
+                let item = try await context.index.item(drivePath: context.drivePath(path))
+            else { continue }
+            if try await applier.moveAside(path, item.entry.fingerprint) == .done { cleared += 1 }
+        }
+        return cleared
+    }
+}
+
+extension TreeUnit {
+    fileprivate var depth: Int { (local?.path ?? target ?? .root).bytes.count { $0 == 0x2F } }
+
+    /// The unit with only the steps that change its place.
+    fileprivate var movesOnly: TreeUnit {
+        var unit = self
+        unit.plan.steps.removeAll { $0 != .moveLocal && $0 != .followMove }
+        return unit
+    }
+}

@@ -1,0 +1,65 @@
+import QuireCore
+import Synchronization
+
+/// Which failed changes wait, and until when. In memory: after a restart everything is tried once.
+final class RetryBook: Sendable {
+    private struct Entry {
+        var backoff = Backoff()
+        var notBefore: FileTime
+        /// Not tried again while the item is as it was then.
+        var unchanged: LocalEntry?
+        /// How often in a row the provider had something unexpected.
+        var looks = 0
+    }
+
+    /// Innermost lock: nothing else is taken while it is held.
+    private let entries = Mutex<[ParkedSubject: Entry]>([:])
+
+    /// Whether the change may be tried now.
+    func mayTry(_ subject: ParkedSubject, _ local: LocalEntry?, now: FileTime) -> Bool {
+        entries.withLock { entries in
+            guard let entry = entries[subject] else { return true }
+            if let unchanged = entry.unchanged { return unchanged != local }
+            return now >= entry.notBefore
+        }
+    }
+
+    /// Notes a failure. `unchanged` is set for what only a change of the item can mend.
+    func failed(_ subject: ParkedSubject, unchanged: LocalEntry?, clock: SyncClock, limit: Duration) {
+        let random = clock.random()
+        let now = clock.now()
+        entries.withLock { entries in
+            var entry = entries[subject] ?? Entry(notBefore: now)
+            entry.notBefore = now.advanced(by: entry.backoff.next(limit: limit, random: random))
+            entry.unchanged = unchanged
+            entries[subject] = entry
+        }
+    }
+
+    /// Notes that the provider had something unexpected; true once that happened so often that a pause is due.
+    func looked(_ subject: ParkedSubject, now: FileTime) -> Bool {
+        entries.withLock { entries in
+            var entry = entries[subject] ?? Entry(notBefore: now)
+            entry.looks += 1
+            entries[subject] = entry
+            return entry.looks >= 8
+        }
+    }
+
+    func succeeded(_ subject: ParkedSubject) -> Bool { entries.withLock { $0.removeValue(forKey: subject) } != nil }
+
+    /// Lets everything be tried at once, what waits for a change of the item excepted.
+    func forgetPauses(now: FileTime) {
+        entries.withLock { entries in
+            for key in entries.keys { entries[key]?.notBefore = now }
+        }
+    }
+
+    /// The earliest time at which a pause ends.
+    var nextAttempt: FileTime? {
+        entries.withLock { $0.values.filter { $0.unchanged == nil }.map(\.notBefore).min() }
+    }
+
+    /// Whether the subject waits after a failure that the user was told of.
+    func isParked(_ subject: ParkedSubject) -> Bool { entries.withLock { ($0[subject]?.backoff.attempts ?? 0) > 0 } }
+}

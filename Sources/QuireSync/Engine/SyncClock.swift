@@ -1,0 +1,53 @@
+import Glibc
+package import QuireCore
+
+/// Time and chance, injected so that tests neither wait nor guess.
+package struct SyncClock: Sendable {
+    /// The wall clock, as file times have it.
+    package var now: @Sendable () -> FileTime
+    /// Returns after that time; throws `CancellationError` when the task is cancelled first.
+    package var sleep: @Sendable (Duration) async throws -> Void
+    /// A number in 0 ..< 1.
+    package var random: @Sendable () -> Double
+
+    package init(
+        now: @escaping @Sendable () -> FileTime, sleep: @escaping @Sendable (Duration) async throws -> Void,
+        random: @escaping @Sendable () -> Double
+    ) {
+        self.now = now
+        self.sleep = sleep
+        self.random = random
+    }
+
+    /// The machine's.
+    package static let system = SyncClock(
+        now: {
+            var time = timespec()
+            clock_gettime(CLOCK_REALTIME, &time)
+            return FileTime(seconds: time.tv_sec, nanoseconds: time.tv_nsec)
+        },
+        sleep: { try await Task.sleep(for: $0) },
+        random: { Double.random(in: 0..<1) })
+
+    /// `YYYY-MM-DD` now, in the device's time zone.
+    package var today: String {
+        var seconds = time_t(now().seconds)
+        var parts = tm()
+        guard localtime_r(&seconds, &parts) != nil else { return "1970-01-01" }
+        func padded(_ number: Int32, _ width: Int) -> String {
+            let digits = String(number)
+            return String(repeating: "0", count: max(0, width - digits.count)) + digits
+        }
+        return "\(padded(parts.tm_year + 1900, 4))-\(padded(parts.tm_mon + 1, 2))-\(padded(parts.tm_mday, 2))"
+    }
+}
+
+extension FileTime {
+    /// The time from `earlier` until this.
+    func since(_ earlier: FileTime) -> Duration { .nanoseconds(nanoseconds.subtractingReportingOverflow(earlier.nanoseconds).partialValue) }
+
+    func advanced(by duration: Duration) -> FileTime {
+        let (seconds, attoseconds) = duration.components
+        return FileTime(nanoseconds: nanoseconds &+ seconds &* 1_000_000_000 &+ attoseconds / 1_000_000_000)
+    }
+}

@@ -1,0 +1,160 @@
+import Logging
+package import QuireCoordination
+package import QuireCore
+package import QuireStore
+import Synchronization
+
+/// What the engines of one drive share.
+package struct SyncEnvironment: Sendable {
+    package var index: any SyncIndex
+    package var committer: any LocalTreeCommitter
+    package var coordinator: Coordinator
+    package var tree: DriveTree
+    package var staging: Staging
+    package var versions: KeptVersions
+    package var settings: SyncSettings
+    package var clock: SyncClock
+
+    package init(
+        index: any SyncIndex, committer: any LocalTreeCommitter, coordinator: Coordinator, tree: DriveTree,
+        staging: Staging, versions: KeptVersions, settings: SyncSettings, clock: SyncClock = .system
+    ) {
+        self.index = index
+        self.committer = committer
+        self.coordinator = coordinator
+        self.tree = tree
+        self.staging = staging
+        self.versions = versions
+        self.settings = settings
+        self.clock = clock
+    }
+}
+
+/// A container and the provider that keeps it.
+package struct SyncedContainer: Sendable {
+    package var id: ContainerID
+    /// Its Documents scope, below the drive's root; the root itself for the default container.
+    package var root: RelativePath
+    /// Directories below `root` that are containers with providers of their own.
+    package var excluded: [RelativePath]
+    /// As in the configuration.
+    package var providerName: String
+    package var provider: any DocumentProvider
+
+    package init(
+        id: ContainerID, root: RelativePath, excluded: [RelativePath] = [], providerName: String,
+        provider: any DocumentProvider
+    ) {
+        self.id = id
+        self.root = root
+        self.excluded = excluded
+        self.providerName = providerName
+        self.provider = provider
+    }
+}
+
+/// What the rounds of one engine share.
+struct SyncContext: Sendable {
+    let environment: SyncEnvironment
+    let container: SyncedContainer
+    let transfers: TransferBoard
+    let retries = RetryBook()
+    let touched = TouchedPaths()
+    let openUploads = OpenUploads()
+    let pool: WorkPool
+    let logger: Logger
+
+    var index: any SyncIndex { environment.index }
+    var committer: any LocalTreeCommitter { environment.committer }
+    var provider: any DocumentProvider { container.provider }
+    var tree: DriveTree { environment.tree }
+    var staging: Staging { environment.staging }
+    var settings: SyncSettings { environment.settings }
+    var clock: SyncClock { environment.clock }
+
+    /// A container's path, below the drive's root.
+    func drivePath(_ path: RelativePath) -> RelativePath { container.root.appending(path) }
+
+    /// Performs a change on a thread that may block. The driver's part is short, the fsync of a directory may not be.
+    func commit(_ change: LocalChange) async throws(SyncFailure) -> LocalChangeResult {
+        do {
+            return try await pool.run { () throws(LocalChangeError) in try committer.commit(change) }
+        } catch {
+            throw SyncFailure(error)
+        }
+    }
+
+    /// Runs work on the store on a thread that may block.
+    func store<Value: Sendable>(
+        _ body: @escaping @Sendable () throws(StoreError) -> Value
+    ) async throws(SyncFailure) -> Value {
+        do { return try await pool.run(body) } catch { throw SyncFailure(error) }
+    }
+
+    /// Runs `body` under a coordinated read of `path`, where applications coordinate at all. Never around a network call.
+    func whileReading<Value: Sendable>(
+        _ path: RelativePath, _ body: () async throws(SyncFailure) -> Value
+    ) async throws(SyncFailure) -> Value {
+        guard environment.coordinator.isActive else { return try await body() }
+        let claim: Claim
+        do {
+            claim = try await environment.coordinator.acquire(
+                [.reading(path, .forUploading)], purpose: Coordinator.mountPurpose, deadline: settings.claimDeadline)
+        } catch {
+            throw SyncFailure(.later, "\(path): \(error)")
+        }
+        defer { environment.coordinator.release(claim) }
+        return try await body()
+    }
+
+    /// Asks the provider.
+    func ask<Value: Sendable>(
+        _ body: () async throws(ProviderError) -> Value
+    ) async throws(SyncFailure) -> Value {
+        do { return try await body() } catch { throw SyncFailure(error) }
+    }
+
+    /// Tells the user of a failure, and notes when to try again.
+    func park(_ subject: ParkedSubject, _ failure: SyncFailure, unchanged: LocalEntry? = nil) async {
+        let waits = failure.remedy == .parkUntilChanged
+        retries.failed(
+            subject, unchanged: waits ? unchanged : nil, clock: clock, limit: settings.longestBackoff)
+        do {
+            try await index.park(subject, message: failure.message, until: waits ? .changed : .retry)
+        } catch {
+            logger.info("cannot record a failure", metadata: ["error": "\(error)"])
+        }
+    }
+
+    /// Takes back what `park` said.
+    func unpark(_ subject: ParkedSubject) async {
+        guard retries.succeeded(subject) else { return }
+        do {
+            try await index.unpark(subject)
+        } catch {
+            logger.info("cannot clear a failure", metadata: ["error": "\(error)"])
+        }
+    }
+}
+
+/// Provider paths whose base was renewed since the last listing began: the listing says nothing of them.
+final class TouchedPaths: Sendable {
+    /// Innermost lock: nothing else is taken while it is held.
+    private let paths = Mutex<Set<RelativePath>>([])
+
+    func insert(_ path: RelativePath) { _ = paths.withLock { $0.insert(path) } }
+    func contains(_ path: RelativePath) -> Bool { paths.withLock { $0.contains(path) } }
+    func clear() { paths.withLock { $0 = [] } }
+}
+
+/// Files of which a snapshot was uploaded while a program still had them open for writing: they stay dirty until closed,
+/// but are not sent again as long as they are as they were.
+final class OpenUploads: Sendable {
+    /// Innermost lock: nothing else is taken while it is held.
+    private let sent = Mutex<[ItemID: Fingerprint]>([:])
+
+    subscript(item: ItemID) -> Fingerprint? {
+        get { sent.withLock { $0[item] } }
+        set { sent.withLock { $0[item] = newValue } }
+    }
+}

@@ -1,0 +1,218 @@
+import Logging
+package import QuireCore
+import Synchronization
+
+/// What one round did.
+struct RoundReport: Sendable, Hashable {
+    var push = PushResult()
+    /// Nil when the provider was not asked.
+    var pull: PullResult?
+    /// Why the provider could not be reached.
+    var offline: String?
+    /// Why the round ended early otherwise (the index could not be read).
+    var failure: String?
+
+    /// Whether anything was sent, applied or recorded.
+    var madeProgress: Bool { push.sent > 0 || (pull?.applied ?? 0) > 0 }
+
+    /// Whether there is nothing left that another round could do.
+    var isQuiet: Bool {
+        guard offline == nil, failure == nil, !madeProgress, !push.needsLook, push.waiting + push.busy == 0 else { return false }
+        return pull.map { $0.left == 0 } ?? false
+    }
+
+    /// Changes that wait for time or for the user's doing.
+    var parked: Int { push.failed + (pull?.failed ?? 0) }
+    var held: Int { push.held + (pull?.held ?? 0) }
+}
+
+/// Keeps one container and its provider equal.
+///
+/// Rounds are serialised; a round pushes, then pulls when it is time or when the push met something unexpected. Between rounds
+/// it sleeps until the index commits something, the poll interval is over, a change becomes due, or somebody calls `wake`.
+final class SyncEngine: Sendable {
+    let context: SyncContext
+    private let wakeUp = WakeSignal()
+    private let gate = AsyncGate()
+    /// Innermost lock: nothing else is taken while it is held.
+    private let state: Mutex<State>
+
+    private struct State {
+        var isConnected = false
+        var offline: String?
+        var backoff = Backoff()
+        var retryAt: FileTime?
+        var lastPoll: FileTime?
+        var mustPull = true
+        var deletionsConfirmed = false
+        var held = 0
+    }
+
+    init(context: SyncContext) {
+        self.context = context
+        state = Mutex(State())
+    }
+
+    /// Starts a round soon.
+    func wake() { wakeUp.raise() }
+
+    /// The next rounds believe that what is missing was deleted.
+    func confirmDeletions() {
+        state.withLock { state in
+            state.deletionsConfirmed = true
+            state.mustPull = true
+        }
+        wake()
+    }
+
+    /// How the provider stands.
+    var status: EngineStatus {
+        state.withLock { state in
+            EngineStatus(
+                container: context.container.id, providerName: context.container.providerName,
+                isOnline: state.isConnected && state.offline == nil, message: state.offline, lastPoll: state.lastPoll,
+                heldDeletions: state.held)
+        }
+    }
+
+    /// Runs until the task is cancelled.
+    func run() async {
+        while !Task.isCancelled {
+            let report = await round(isUrgent: false, pulls: isPollDue)
+            let pause = self.pause(after: report)
+            if pause > .zero { await wakeUp.wait(atMost: pause, clock: context.clock) }
+        }
+    }
+
+    /// Pushes what is due, and pulls if asked or needed. One at a time; others wait their turn.
+    /// - Parameter isUrgent: also when the provider was not there a moment ago.
+    func round(isUrgent: Bool, pulls: Bool) async -> RoundReport {
+        await gate.run { await serialRound(isUrgent: isUrgent, pulls: pulls) }
+    }
+
+    private func serialRound(isUrgent: Bool, pulls: Bool) async -> RoundReport {
+        var report = RoundReport()
+        let (retryAt, offline) = state.withLock { ($0.retryAt, $0.offline) }
+        if !isUrgent, let retryAt, context.clock.now() < retryAt {
+            report.offline = offline
+            return report
+        }
+        do {
+            try await connect()
+            let (pullsFirst, confirmed) = state.withLock { ($0.lastPoll == nil, $0.deletionsConfirmed) }
+            if pullsFirst { report.pull = try await pull(confirmed) }
+            report.push = try await PushRound(
+                context: context, isUrgent: isUrgent, deletionsConfirmed: confirmed).run()
+            let mustPull = state.withLock { $0.mustPull }
+            if pulls && !pullsFirst || mustPull || report.push.needsLook { report.pull = try await pull(confirmed) }
+            state.withLock { $0.held = report.held }
+        } catch let failure as SyncFailure {
+            note(failure, &report)
+        } catch {
+            report.failure = "\(error)"
+            context.logger.info("a round ended early", metadata: ["error": "\(error)", "container": "\(context.container.id)"])
+        }
+        return report
+    }
+
+    private func note(_ failure: SyncFailure, _ report: inout RoundReport) {
+        switch failure.remedy {
+        case .offline:
+            report.offline = failure.message
+            state.withLock { state in
+                state.isConnected = false
+                state.offline = failure.message
+                let pause = state.backoff.next(limit: context.settings.longestBackoff, random: context.clock.random())
+                state.retryAt = context.clock.now().advanced(by: pause)
+            }
+        case .look, .later, .park, .parkUntilChanged, .cancelled:
+            report.failure = failure.message
+        }
+    }
+
+    // MARK: - provider
+
+    /// Makes sure that the provider is there and is the one it was.
+    func connect() async throws {
+        guard !state.withLock({ $0.isConnected }) else { return }
+        let key = "provider.identity.\(context.container.providerName)"
+        let expected = try await context.index.value(key)
+        let found = try await context.ask { () throws(ProviderError) in try await context.provider.connect(expected: expected) }
+        if expected == nil { try await context.index.setValue(key, found) }
+        state.withLock { state in
+            state.isConnected = true
+            state.offline = nil
+            state.retryAt = nil
+            state.backoff = Backoff()
+            state.mustPull = true
+        }
+    }
+
+    /// A download met a provider that is not there.
+    func disconnected(_ message: String) {
+        state.withLock { state in
+            state.isConnected = false
+            state.offline = message
+        }
+        wake()
+    }
+
+    private func pull(_ confirmed: Bool) async throws -> PullResult {
+        let key = "cursor.\(context.container.id)"
+        let cursor = try await context.index.value(key).map { ChangeCursor($0) }
+        let started = context.clock.now()
+        // After anything unexpected only a whole listing tells.
+        let whole = state.withLock { $0.mustPull }
+        state.withLock { $0.mustPull = false }
+        do {
+            let (result, next) = try await PullRound(context: context, deletionsConfirmed: confirmed).run(since: whole ? nil : cursor)
+            if result.isComplete, next != cursor { try await context.index.setValue(key, next?.rawValue) }
+            if !result.isComplete { state.withLock { $0.mustPull = result.left > 0 || result.applied > 0 } }
+            state.withLock { state in
+                state.lastPoll = started
+                if result.held == 0, result.isComplete { state.deletionsConfirmed = false }
+            }
+            return result
+        } catch {
+            state.withLock { $0.mustPull = true }
+            throw error
+        }
+    }
+
+    // MARK: - time
+
+    private var isPollDue: Bool {
+        guard let last = state.withLock({ $0.lastPoll }) else { return true }
+        let idle = context.clock.now().since(last)
+        return idle < .zero || idle >= context.settings.pollInterval
+    }
+
+    private func pause(after report: RoundReport) -> Duration {
+        let now = context.clock.now()
+        let (retryAt, lastPoll) = state.withLock { ($0.retryAt, $0.lastPoll) }
+        if let retryAt { return max(.milliseconds(10), retryAt.since(now)) }
+        if report.push.needsLook { return .milliseconds(100) }
+        if report.madeProgress { return .milliseconds(1) }
+        var pause = context.settings.pollInterval
+        if let lastPoll { pause = min(pause, lastPoll.advanced(by: pause).since(now)) }
+        for due in [report.push.nextDue, report.parked > 0 ? context.retries.nextAttempt : nil].compactMap(\.self) {
+            pause = min(pause, due.since(now))
+        }
+        if report.push.busy > 0 || report.failure != nil || (report.pull?.left ?? 0) > 0 {
+            pause = min(pause, .milliseconds(500))
+        }
+        return max(.milliseconds(10), pause)
+    }
+}
+
+/// How a container's provider stands.
+package struct EngineStatus: Sendable, Hashable {
+    package var container: ContainerID
+    package var providerName: String
+    package var isOnline: Bool
+    /// Why it is not online.
+    package var message: String?
+    package var lastPoll: FileTime?
+    /// Deletions that wait for `quire sync --confirm-deletes`.
+    package var heldDeletions: Int
+}

@@ -1,0 +1,62 @@
+import Glibc
+import QuireCore
+import QuireStore
+
+/// Why a step did not happen, as what to do about it.
+struct SyncFailure: Error, Sendable, Hashable {
+    enum Remedy: Sendable, Hashable {
+        /// The provider is not there: everything waits.
+        case offline
+        /// The provider has something else than expected: look at it and plan again.
+        case look
+        /// The item changed, or is in use: try again soon; nothing to tell anybody.
+        case later
+        /// Tell the user; try again with growing pauses.
+        case park
+        /// Tell the user; try again once the item has changed.
+        case parkUntilChanged
+        case cancelled
+    }
+
+    var remedy: Remedy
+    /// Names the item, the reason and what to do.
+    var message: String
+    /// For programs that wait for content.
+    var errno: Int32
+
+    init(_ remedy: Remedy, _ message: String, errno: Int32 = EIO) {
+        self.remedy = remedy
+        self.message = message
+        self.errno = errno
+    }
+
+    init(_ error: ProviderError) {
+        let message = error.description
+        switch error.code {
+        case .unavailable: self.init(.offline, message, errno: ENETUNREACH)
+        case .conditionFailed, .parentMissing, .notEmpty: self.init(.look, message)
+        case .notFound: self.init(.look, message, errno: ENOENT)
+        case .invalidName, .unsupported: self.init(.parkUntilChanged, message)
+        case .noSpace: self.init(.park, message, errno: ENOSPC)
+        case .permissionDenied, .corrupt, .failed: self.init(.park, message)
+        case .cancelled: self.init(.cancelled, message, errno: EINTR)
+        }
+    }
+
+    init(_ error: StoreError) {
+        let errno = error.errno ?? EIO
+        switch error.code {
+        case .notFound, .wrongKind, .tooFresh, .changed, .alreadyExists, .notEmpty:
+            self.init(.later, error.description, errno: errno)
+        case .cancelled: self.init(.cancelled, error.description, errno: EINTR)
+        case .permissionDenied, .noSpace, .dataless, .homeInUse, .unsuitableFilesystem, .failed:
+            self.init(.park, error.description, errno: errno)
+        }
+    }
+
+    init(_ error: LocalChangeError) {
+        let reason = String(cString: strerror(error.errno))
+        let message = "cannot \(error.operation) \(error.path): \(reason)"
+        self.init(error.errno == ENOENT ? .later : .park, message, errno: error.errno)
+    }
+}

@@ -1,0 +1,329 @@
+import Glibc
+import QuireCore
+import QuireStore
+
+/// What became of a unit's steps towards the store.
+enum UnitOutcome: Sendable, Hashable {
+    /// Something was changed or recorded.
+    case done
+    /// Nothing was to be done on this side.
+    case nothing
+    /// The item changed or is in use: next round.
+    case later
+    /// Something else is at this place (below the container's root).
+    case occupied(RelativePath)
+    case failed(SyncFailure)
+}
+
+/// Carries out the steps of plans towards the store, and the bookkeeping. Steps towards the provider are the push's.
+///
+/// Every step is one compare-and-swap on what the plan was made from: a user who was faster wins, and the plan is made anew.
+struct UnitApplier: Sendable {
+    let context: SyncContext
+
+    func apply(_ unit: TreeUnit) async -> UnitOutcome {
+        do {
+            var unit = unit
+            if unit.plan == [.compare] { unit = try await compared(unit) }
+            var outcome = UnitOutcome.nothing
+            for step in unit.plan.steps {
+                let result = try await apply(step, unit)
+                guard result == .done || result == .nothing else { return result }
+                if result == .done { outcome = .done }
+            }
+            if outcome == .done, let subject = unit.subject(context.container.id) { await context.unpark(subject) }
+            return outcome
+        } catch {
+            return await failed(unit, error)
+        }
+    }
+
+    private func failed(_ unit: TreeUnit, _ failure: SyncFailure) async -> UnitOutcome {
+        switch failure.remedy {
+        case .offline, .cancelled: return .failed(failure)
+        case .look, .later: return .later
+        case .park, .parkUntilChanged:
+            if let subject = unit.subject(context.container.id) { await context.park(subject, failure, unchanged: unit.local) }
+            return .failed(failure)
+        }
+    }
+
+    private func apply(_ step: SyncStep, _ unit: TreeUnit) async throws(SyncFailure) -> UnitOutcome {
+        switch step {
+        case .createLocal: try await createLocal(unit)
+        case .updateLocal: try await updateLocal(unit)
+        case .applyAttributes: try await applyAttributes(unit)
+        case .moveLocal: try await moveLocal(unit)
+        case .removeLocal: try await removeLocal(unit)
+        case .moveAside: try await moveAside(unit)
+        case .adopt: adopt(unit)
+        case .followMove: followMove(unit)
+        case .forget: forget(unit)
+        case .hold: try hold(unit)
+        case .upload(let version), .pushAttributes(let version), .deleteRemote(let version): rebase(unit, on: version)
+        case .compare, .createRemote, .moveRemote: .nothing
+        }
+    }
+}
+
+// MARK: - towards the store
+
+extension UnitApplier {
+    private func createLocal(_ unit: TreeUnit) async throws(SyncFailure) -> UnitOutcome {
+        guard let remote = unit.remote, let target = unit.target else { return .nothing }
+        let mode = remote.mode ?? Self.defaultMode(remote.kind)
+        switch remote.kind {
+        case .directory:
+            return try await commit(target, .makeDirectory(mode: mode, mtime: remote.mtime), .absent, record(remote), target)
+        default:
+            return try await installed(remote, at: target, expecting: .absent, mode: mode, fetching: false, owner: nil)
+        }
+    }
+
+    private func updateLocal(_ unit: TreeUnit) async throws(SyncFailure) -> UnitOutcome {
+        guard let remote = unit.remote, let local = unit.local else { return .nothing }
+        let merged = SyncPlanner.mergedMode(base: unit.base.map { ItemFacts($0) }, local: local.facts, remote: ItemFacts(remote))
+        let mode = merged ?? local.facts.mode ?? Self.defaultMode(remote.kind)
+        let isHere = if case .dataless = local.content { false } else { true }
+        let isPinned = try await pinned(local.id)
+        let fetching = isPinned || isHere && remote.size <= context.settings.refreshLimit
+        return try await installed(
+            remote, at: local.path, expecting: .fingerprint(local.fingerprint), mode: mode, fetching: fetching, owner: local.id)
+    }
+
+    private func pinned(_ id: ItemID) async throws(SyncFailure) -> Bool {
+        do { return try await context.index.item(id)?.isPinned ?? false } catch { throw SyncFailure(.later, "\(error)") }
+    }
+
+    /// Stages the remote item as what it is (or as a placeholder) and installs it.
+    private func installed(
+        _ remote: RemoteItem, at path: RelativePath, expecting: LocalChange.Expectation, mode: UInt16, fetching: Bool,
+        owner: ItemID?
+    ) async throws(SyncFailure) -> UnitOutcome {
+        var item = remote
+        let staged: String
+        var dataless = false
+        if remote.kind == .symlink {
+            staged = try await context.store { () throws(StoreError) in
+                try context.staging.createLink(target: remote.symlinkTarget ?? [], mtime: remote.mtime)
+            }
+        } else if remote.size == .zero {
+            staged = try await emptyFile(remote, mode)
+        } else if fetching {
+            let fetched = try await Downloader(context: context).fetch(
+                remote.path, version: remote.version, size: remote.size, owner: owner, mode: { _ in mode })
+            (staged, item) = (fetched.stagedPath, fetched.item)
+        } else {
+            staged = try await placeholder(remote, mode)
+            dataless = true
+        }
+        defer { context.staging.discard(staged) }
+        return try await commit(
+            path, .install(stagedPath: staged, dataless: dataless), expecting, record(item), path)
+    }
+
+    private func emptyFile(_ remote: RemoteItem, _ mode: UInt16) async throws(SyncFailure) -> String {
+        let staging = context.staging
+        return try await context.store { () throws(StoreError) in
+            let path = try staging.createFile("empty").keep()
+            do throws(StoreError) {
+                try staging.finish(path, mtime: remote.mtime, mode: mode)
+            } catch {
+                staging.discard(path)
+                throw error
+            }
+            return path
+        }
+    }
+
+    private func placeholder(_ remote: RemoteItem, _ mode: UInt16) async throws(SyncFailure) -> String {
+        let mark = Placeholder(version: remote.version, container: context.container.id, checksum: remote.checksum)
+        return try await context.store { () throws(StoreError) in
+            try Placeholder.create(mark, size: remote.size, mtime: remote.mtime, mode: mode, in: context.staging)
+        }
+    }
+
+    private func applyAttributes(_ unit: TreeUnit) async throws(SyncFailure) -> UnitOutcome {
+        guard let remote = unit.remote, let local = unit.local else { return .nothing }
+        let mode = SyncPlanner.mergedMode(base: unit.base.map { ItemFacts($0) }, local: local.facts, remote: ItemFacts(remote))
+        return try await commit(
+            local.path, .setAttributes(mode: mode, mtime: remote.mtime), .fingerprint(local.fingerprint),
+            record(remote, knowing: unit), nil)
+    }
+
+    private func moveLocal(_ unit: TreeUnit) async throws(SyncFailure) -> UnitOutcome {
+        guard let local = unit.local, let target = unit.target, unit.base != nil else { return .nothing }
+        let outcome = try await commit(
+            local.path, .move(to: context.drivePath(target)), .fingerprint(local.fingerprint), nil, target)
+        if outcome == .done { _ = followMove(unit) }
+        return outcome
+    }
+
+    private func removeLocal(_ unit: TreeUnit) async throws(SyncFailure) -> UnitOutcome {
+        guard let local = unit.local else { return .nothing }
+        if let base = unit.base, unit.remote == nil {
+            // The listing may be older than what is there now.
+            let item = try await context.ask { () throws(ProviderError) in try await context.provider.item(at: base.path) }
+            if item != nil { return .later }
+        }
+        let outcome = try await commit(local.path, .remove, .fingerprint(local.fingerprint), nil, nil)
+        if outcome == .done { return unit.base == nil ? .done : forget(unit) }
+        guard outcome == .later, local.facts.kind == .directory else { return outcome }
+        return try await keepNonEmpty(unit, local)
+    }
+
+    /// A directory that the provider has no more, with something in it that only this device has: it stays.
+    private func keepNonEmpty(_ unit: TreeUnit, _ local: LocalEntry) async throws(SyncFailure) -> UnitOutcome {
+        let path = context.drivePath(local.path)
+        let tree = context.tree
+        let remaining = try await context.store { () throws(StoreError) in try tree.list(path).count }
+        return remaining > 0 ? forget(unit) : .later
+    }
+
+    /// Gives the local version a conflict copy's name beside where it is; it becomes an item of its own.
+    private func moveAside(_ unit: TreeUnit) async throws(SyncFailure) -> UnitOutcome {
+        guard let local = unit.local else { return .nothing }
+        let outcome = try await moveAside(local.path, local.fingerprint)
+        if outcome == .done, unit.base != nil { return forget(unit) }
+        return outcome
+    }
+
+    /// Moves what is at `path` to the next free conflict copy's name.
+    func moveAside(_ path: RelativePath, _ fingerprint: Fingerprint) async throws(SyncFailure) -> UnitOutcome {
+        guard let parent = path.parent, let name = path.name else { return .nothing }
+        let tree = context.tree
+        for attempt in 1...100 {
+            let copy = ConflictName.make(
+                original: name, date: context.clock.today, device: context.settings.deviceName, attempt: attempt)
+            let destination = context.drivePath(parent.appending(copy))
+            let isTaken = try await context.store { () throws(StoreError) in try tree.status(at: destination) != nil }
+            if isTaken { continue }
+            return try await commit(path, .move(to: destination), .fingerprint(fingerprint), nil, nil)
+        }
+        throw SyncFailure(.park, "\(path) has 100 conflict copies of one day; resolve some of them")
+    }
+
+    /// - Parameter place: where `.stale` may mean that something is in the way.
+    private func commit(
+        _ path: RelativePath, _ operation: LocalChange.Operation, _ expecting: LocalChange.Expectation, _ base: BaseRecord?,
+        _ place: RelativePath?
+    ) async throws(SyncFailure) -> UnitOutcome {
+        let change = LocalChange(path: context.drivePath(path), operation, expecting: expecting, base: base)
+        switch try await context.commit(change) {
+        case .done: return .done
+        case .busy: return .later
+        case .stale: return place.map(UnitOutcome.occupied) ?? .later
+        }
+    }
+
+    static func defaultMode(_ kind: FileKind) -> UInt16 { kind == .directory ? 0o755 : 0o644 }
+}
+
+// MARK: - bookkeeping
+
+extension UnitApplier {
+    private func record(_ remote: RemoteItem, knowing unit: TreeUnit? = nil) -> BaseRecord {
+        BaseRecord(container: context.container.id, remote, checksum: unit.flatMap { knownChecksum($0, remote) })
+    }
+
+    /// The checksum of the remote content, where the base still has it or the local side was compared with it.
+    private func knownChecksum(_ unit: TreeUnit, _ remote: RemoteItem) -> ContentChecksum? {
+        if let checksum = remote.checksum { return checksum }
+        if let local = unit.local, local.content == .changed { return local.facts.checksum }
+        return unit.base?.version == remote.version ? unit.base?.checksum : nil
+    }
+
+    private func adopt(_ unit: TreeUnit) -> UnitOutcome {
+        guard let remote = unit.remote, let local = unit.local else { return .nothing }
+        context.index.record(
+            .acknowledged(
+                StoreEvent.Acknowledgement(
+                    item: local.id, base: record(remote, knowing: unit), fingerprint: local.fingerprint,
+                    writersOpen: context.committer.isOpenForWriting(inode: local.fingerprint.inode))))
+        return .done
+    }
+
+    private func followMove(_ unit: TreeUnit) -> UnitOutcome {
+        guard let remote = unit.remote, let base = unit.base else { return .nothing }
+        var moved = base
+        moved.path = remote.path
+        // Where the provider gives a moved item another version, its content is the same as long as all else is.
+        if base.kind != .file || base.size == remote.size.bytes && base.mtime == remote.mtime { moved.version = remote.version }
+        context.index.record(.baseMoved(container: context.container.id, from: base.path, moved))
+        return .done
+    }
+
+    /// What is to be sent was planned on another version of the same content: the base gets that version, so that the
+    /// push's condition holds.
+    private func rebase(_ unit: TreeUnit, on version: ProviderVersion) -> UnitOutcome {
+        guard let remote = unit.remote, let base = unit.base, base.version != version else { return .nothing }
+        var renewed = BaseRecord(container: context.container.id, remote, checksum: remote.checksum ?? base.checksum)
+        renewed.path = base.path
+        context.index.record(.baseMoved(container: context.container.id, from: base.path, renewed))
+        return .done
+    }
+
+    private func forget(_ unit: TreeUnit) -> UnitOutcome {
+        guard let base = unit.base else { return .nothing }
+        context.index.record(.baseRemoved(container: context.container.id, path: base.path))
+        return .done
+    }
+
+    private func hold(_ unit: TreeUnit) throws(SyncFailure) -> UnitOutcome {
+        let path = unit.local?.path ?? .root
+        throw SyncFailure(.parkUntilChanged, "the content of \(path) is neither here nor at the provider; remove it, or restore it there")
+    }
+
+    /// The unit with checksums of both sides, planned anew.
+    private func compared(_ unit: TreeUnit) async throws(SyncFailure) -> TreeUnit {
+        guard var local = unit.local, var remote = unit.remote else { return unit }
+        if local.facts.checksum == nil {
+            let snapshot = try await snapshot(local)
+            guard snapshot.fingerprint == local.fingerprint else {
+                throw SyncFailure(.later, "\(local.path) changed meanwhile")
+            }
+            local.facts.checksum = snapshot.checksum
+        }
+        if remote.checksum == nil {
+            let fetched = try await Downloader(context: context).fetch(
+                remote.path, version: remote.version, size: remote.size, owner: nil, mode: { _ in 0o600 })
+            context.staging.discard(fetched.stagedPath)
+            guard fetched.item.version == remote.version else { throw SyncFailure(.later, "\(remote.path) changed meanwhile") }
+            remote.checksum = fetched.item.checksum
+        }
+        var unit = unit
+        unit.local = local
+        unit.remote = remote
+        unit.plan = Self.replan(unit)
+        return unit
+    }
+
+    /// A snapshot's facts; the copy itself is not needed.
+    private func snapshot(_ local: LocalEntry) async throws(SyncFailure) -> Snapshot {
+        let (tree, staging) = (context.tree, context.staging)
+        let (path, now) = (context.drivePath(local.path), context.clock.now)
+        return try await context.store { () throws(StoreError) in
+            let snapshot = try Snapshot.take(tree, path, staging: staging, now: now)
+            if case .file(let copy) = snapshot.content { staging.discard(copy) }
+            return snapshot
+        }
+    }
+
+    /// Plans a unit whose place is settled: only content and attributes are compared.
+    private static func replan(_ unit: TreeUnit) -> ItemPlan {
+        guard let local = unit.local, let remote = unit.remote, let name = remote.path.name else { return [] }
+        let place = Place(.root, name)
+        let plan = SyncPlanner.plan(
+            base: unit.base.map { BaseState(place: place, version: $0.version, facts: ItemFacts($0)) },
+            local: LocalState(place: place, content: local.content, facts: local.facts),
+            remote: RemoteState(place: place, version: remote.version, facts: ItemFacts(remote)))
+        return plan.steps.contains(.compare) ? [] : plan
+    }
+}
+
+extension TreeUnit {
+    /// What the unit is parked under.
+    func subject(_ container: ContainerID) -> ParkedSubject? {
+        local.map { .item($0.id) } ?? (base?.path ?? remote?.path).map { .base(container, $0) }
+    }
+}

@@ -1,0 +1,30 @@
+package import QuireCore
+
+/// How `quire sync` ended.
+package enum SyncOutcome: Sendable, Hashable {
+    /// Everything changed before the call is at the provider, everything the provider had is here.
+    case settled
+    /// Nothing more can be done without the user: conflict copies, parked errors, deletions to be confirmed.
+    case unresolved(conflicts: [RelativePath], errors: [ParkedChange], heldDeletions: Int)
+    /// A provider cannot be reached; `pending` changes wait for it.
+    case unreachable(message: String, pending: Int)
+    case timedOut(pending: Int)
+}
+
+/// What `quire status` says of synchronisation.
+package struct SyncStatus: Sendable, Hashable {
+    package struct Pending: Sendable, Hashable {
+        package var uploads = 0
+        package var downloads = 0
+        package var deletions = 0
+        package var renames = 0
+
+        package var total: Int { uploads + deletions + renames }
+    }
+
+    package var pending = Pending()
+    package var conflicts: [RelativePath] = []
+    package var errors: [ParkedChange] = []
+    package var transfers: [Transfer] = []
+    package var engines: [EngineStatus] = []
+}

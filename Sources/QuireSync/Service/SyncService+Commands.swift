@@ -1,0 +1,205 @@
+package import QuireCore
+import QuireStore
+
+extension SyncService {
+    /// Brings the content of a file, or of everything below a directory, here.
+    /// - Returns: how many files came.
+    @discardableResult
+    package func download(_ path: RelativePath) async throws(QuireError) -> Int {
+        let dataless = try await files(path).filter { if case .dataless = $0.entry.content { true } else { false } }
+        let results = await forEach(dataless, limit: environment.settings.parallelTransfers) { item in
+            do throws(MaterializeError) {
+                try await self.materialize(path: item.drivePath, inode: item.entry.fingerprint.inode)
+                return MaterializeError?.none
+            } catch {
+                return error
+            }
+        }
+        if let failure = results.compactMap(\.self).first {
+            throw QuireError(.temporary, failure.message, remedy: "Try again when the provider can be reached.")
+        }
+        return dataless.count
+    }
+
+    /// Takes the content of a file, or of all clean files below a directory, off this device; the provider keeps it.
+    ///
+    /// - Returns: how many files were evicted.
+    /// - Throws: `.notAllowed` for the first file that could not be, with the reason; the others are evicted all the same.
+    @discardableResult
+    package func evict(_ path: RelativePath) async throws(QuireError) -> Int {
+        var evicted = 0
+        var refusal: QuireError?
+        for item in try await files(path) {
+            do throws(QuireError) {
+                evicted += try await evict(item) ? 1 : 0
+            } catch {
+                refusal = refusal ?? error
+            }
+        }
+        if let refusal { throw refusal }
+        return evicted
+    }
+
+    private func evict(_ item: IndexedItem) async throws(QuireError) -> Bool {
+        if case .dataless = item.entry.content { return false }
+        guard item.entry.facts.kind == .file, item.entry.facts.size > 0 else { return false }
+        let path = item.drivePath
+        if item.isPinned {
+            throw QuireError(.notAllowed, "\(path) is pinned to this device", remedy: "Unpin it first: quire unpin \(path)")
+        }
+        guard !item.entry.isLocalOnly, let base = item.base, item.entry.content == .asBase, let engine = engine(for: path)
+        else {
+            throw QuireError(
+                .notAllowed, "\(path) has content that is not at the provider yet", remedy: "Upload it first: quire sync")
+        }
+        switch try await installPlaceholder(item, base, engine.context) {
+        case .done: return true
+        case .busy: throw QuireError(.busy, "\(path) is open in a program", remedy: "Close it and try again.")
+        case .stale: throw QuireError(.busy, "\(path) has just changed", remedy: "Upload it first: quire sync")
+        }
+    }
+
+    private func installPlaceholder(
+        _ item: IndexedItem, _ base: BaseRecord, _ context: SyncContext
+    ) async throws(QuireError) -> LocalChangeResult {
+        let mark = Placeholder(version: base.version, container: base.container, checksum: base.checksum)
+        let facts = item.entry.facts
+        do throws(SyncFailure) {
+            let staging = context.staging
+            let staged = try await context.store { () throws(StoreError) in
+                try Placeholder.create(
+                    mark, size: ByteCount(facts.size), mtime: facts.mtime, mode: facts.mode ?? 0o644, in: staging)
+            }
+            defer { staging.discard(staged) }
+            return try await context.commit(
+                LocalChange(
+                    path: item.drivePath, .install(stagedPath: staged, dataless: true),
+                    expecting: .fingerprint(item.entry.fingerprint), base: base, refuseIfOpen: true))
+        } catch {
+            throw QuireError(.failed, error.message)
+        }
+    }
+
+    /// Keeps a file, or all files below a directory, on this device, and brings their content here.
+    package func pin(_ path: RelativePath) async throws(QuireError) {
+        try await setPinned(path, true)
+        try await download(path)
+    }
+
+    /// Lets content be taken off this device again.
+    package func unpin(_ path: RelativePath) async throws(QuireError) { try await setPinned(path, false) }
+
+    private func setPinned(_ path: RelativePath, _ isPinned: Bool) async throws(QuireError) {
+        for item in try await files(path) {
+            try await reading { try await self.environment.index.setPinned(item.entry.id, isPinned) }
+        }
+    }
+
+    private func files(_ path: RelativePath) async throws(QuireError) -> [IndexedItem] {
+        await environment.index.settle()
+        let found = try await reading { try await self.environment.index.files(below: path) }
+        if found.isEmpty, !path.isRoot {
+            let item = try await reading { try await self.environment.index.item(drivePath: path) }
+            if item == nil { throw QuireError(.notFound, "nothing is at \(path) on the drive") }
+        }
+        return found
+    }
+
+    func reading<Value: Sendable>(_ body: @Sendable () async throws -> Value) async throws(QuireError) -> Value {
+        do {
+            return try await body()
+        } catch {
+            throw QuireError(.failed, "the index cannot be read or written: \(error)", remedy: "See quire check.")
+        }
+    }
+}
+
+// MARK: - conflicts
+
+/// Which side of a conflict stays.
+package enum ConflictChoice: Sendable, Hashable {
+    /// The conflict copy's content becomes the document's.
+    case copy
+    /// The document stays as it is.
+    case original
+}
+
+extension SyncService {
+    /// Ends a conflict: one version stays under the document's name, the other goes to the kept versions.
+    ///
+    /// - Parameter path: of the conflict copy, below the drive's root.
+    /// - Throws: `.usage` where `path` is no conflict copy's name; `.notFound`; `.busy`.
+    package func resolveConflict(_ path: RelativePath, keep choice: ConflictChoice) async throws(QuireError) {
+        guard let name = path.name, let conflict = ConflictName(name), let directory = path.parent else {
+            throw QuireError(.usage, "\(path) is not the name of a conflict copy", remedy: "See quire conflicts.")
+        }
+        await environment.index.settle()
+        guard let copy = try await reading({ try await self.environment.index.item(drivePath: path) }) else {
+            throw QuireError(.notFound, "nothing is at \(path) on the drive")
+        }
+        guard let engine = engine(for: path) else { throw QuireError(.unavailable, "\(path) is in no container") }
+        let original = directory.appending(conflict.original)
+        if choice == .copy {
+            if case .dataless = copy.entry.content { try await download(path) }
+            try await replace(original, byCopyAt: path, engine.context)
+        } else {
+            try await keepVersion(path, copy.entry.id, engine.context)
+        }
+        try await remove(path, engine.context)
+        engine.wake()
+    }
+
+    private func keepVersion(_ path: RelativePath, _ id: ItemID, _ context: SyncContext) async throws(QuireError) {
+        let (tree, versions, now) = (environment.tree, environment.versions, environment.clock.now())
+        do throws(SyncFailure) {
+            try await context.store { () throws(StoreError) in
+                _ = try versions.keep(copyOf: path, in: tree, item: id, now: now)
+            }
+        } catch {
+            throw QuireError(.failed, error.message)
+        }
+    }
+
+    /// Puts the copy's content in the document's place, as an edit; what was there is kept as a version.
+    private func replace(
+        _ original: RelativePath, byCopyAt path: RelativePath, _ context: SyncContext
+    ) async throws(QuireError) {
+        let there = try await reading { try await self.environment.index.item(drivePath: original) }
+        if let there { try await keepVersion(original, there.entry.id, context) }
+        let (tree, staging, now) = (environment.tree, environment.staging, environment.clock.now)
+        do throws(SyncFailure) {
+            let snapshot = try await context.store { () throws(StoreError) in
+                try Snapshot.take(tree, path, staging: staging, now: now)
+            }
+            guard case .file(let staged) = snapshot.content else {
+                throw SyncFailure(.park, "\(path) is not a file")
+            }
+            defer { staging.discard(staged) }
+            try await context.store { () throws(StoreError) in
+                try staging.finish(staged, mtime: now(), mode: snapshot.status.mode)
+            }
+            let expecting = there.map { LocalChange.Expectation.fingerprint($0.entry.fingerprint) } ?? .absent
+            let change = LocalChange(
+                path: original, .install(stagedPath: staged, dataless: false), expecting: expecting, base: nil)
+            guard case .done = try await context.commit(change) else {
+                throw SyncFailure(.later, "\(original) is in use or has just changed; try again")
+            }
+        } catch {
+            throw QuireError(error.remedy == .later ? .busy : .failed, error.message)
+        }
+    }
+
+    private func remove(_ path: RelativePath, _ context: SyncContext) async throws(QuireError) {
+        let tree = environment.tree
+        do throws(SyncFailure) {
+            let status = try await context.store { () throws(StoreError) in try tree.status(at: path) }
+            guard let status else { return }
+            let change = LocalChange(path: path, .remove, expecting: .fingerprint(status.fingerprint), base: nil)
+            guard case .done = try await context.commit(change) else {
+                throw SyncFailure(.later, "\(path) is in use or has just changed; try again")
+            }
+        } catch {
+            throw QuireError(error.remedy == .later ? .busy : .failed, error.message)
+        }
+    }
+}

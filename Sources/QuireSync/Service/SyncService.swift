@@ -1,0 +1,174 @@
+package import Logging
+import QuireCore
+import QuireStore
+import Synchronization
+
+/// All synchronisation of one drive: an engine for each container that is kept at a provider of its own, and what the driver,
+/// the command line and the control socket ask for.
+///
+/// `run` keeps everything in step by itself; all other calls work with and without it running, from any task.
+package final class SyncService: Sendable {
+    let environment: SyncEnvironment
+    let logger: Logger
+    let pool = WorkPool(label: "quire.sync", width: 8)
+    /// What is being transferred now: an item's state is `uploading` or `downloading` while it is in here.
+    package let transfers = TransferBoard()
+    let downloads = DownloadRegistry()
+    private let containersChanged = WakeSignal()
+    /// Innermost lock: nothing else is taken while it is held.
+    private let current: Mutex<[SyncEngine]>
+
+    package init(environment: SyncEnvironment, containers: [SyncedContainer], logger: Logger = Logger(label: "quire.sync")) {
+        self.environment = environment
+        self.logger = logger
+        current = Mutex([])
+        current.withLock { $0 = makeEngines(containers) }
+    }
+
+    private func makeEngines(_ containers: [SyncedContainer]) -> [SyncEngine] {
+        containers.map { container in
+            SyncEngine(
+                context: SyncContext(
+                    environment: environment, container: container, transfers: transfers, pool: pool, logger: logger))
+        }
+    }
+
+    var engines: [SyncEngine] { current.withLock { $0 } }
+
+    /// The engine that keeps the item at a path below the drive's root.
+    func engine(for path: RelativePath) -> SyncEngine? {
+        engines.filter { path.isInside($0.context.container.root) }
+            .max { $0.context.container.root.bytes.count < $1.context.container.root.bytes.count }
+    }
+
+    func engine(of container: ContainerID) -> SyncEngine? { engines.first { $0.context.container.id == container } }
+
+    // MARK: - running
+
+    /// Runs all engines until the task is cancelled; returns when they have ended.
+    package func run() async {
+        while !Task.isCancelled {
+            await withTaskGroup(of: Void.self) { group in
+                let engines = engines
+                for engine in engines { group.addTask { await engine.run() } }
+                group.addTask { [commits = environment.index.commits()] in
+                    for await _ in commits { for engine in engines { engine.wake() } }
+                }
+                await containersChanged.wait(atMost: .seconds(86_400 * 365), clock: environment.clock)
+                group.cancelAll()
+                await group.waitForAll()
+            }
+        }
+        downloads.cancelAll()
+    }
+
+    /// Goes on with other containers and providers, as after `quire provider add`.
+    package func replaceContainers(_ containers: [SyncedContainer]) {
+        let engines = makeEngines(containers)
+        current.withLock { $0 = engines }
+        containersChanged.raise()
+    }
+
+    /// Starts rounds soon.
+    package func wake() { for engine in engines { engine.wake() } }
+
+    // MARK: - sync
+
+    /// Pushes and pulls until nothing is pending, or until only the user can help.
+    ///
+    /// What was changed before the call is at the provider when this returns `.settled`.
+    /// - Parameter timeout: nil waits for ever.
+    package func syncNow(timeout: Duration?) async -> SyncOutcome {
+        guard let timeout else { return await syncUntilQuiet() }
+        let outcome = await withTaskGroup(of: SyncOutcome?.self) { group in
+            group.addTask { await self.syncUntilQuiet() }
+            group.addTask {
+                // Cancelled when the rounds end first.
+                try? await self.environment.clock.sleep(timeout)
+                return nil
+            }
+            let first = await group.next() ?? nil
+            group.cancelAll()
+            return first
+        }
+        if let outcome { return outcome }
+        return .timedOut(pending: await pendingCount())
+    }
+
+    private func syncUntilQuiet() async -> SyncOutcome {
+        await environment.index.settle()
+        await environment.index.rescanFinished()
+        for engine in engines { engine.context.retries.forgetPauses(now: environment.clock.now()) }
+        while !Task.isCancelled {
+            let reports = await roundOfAll()
+            if let outcome = await outcome(reports) { return outcome }
+            if !reports.contains(where: { $0.madeProgress || $0.push.needsLook }) {
+                // Something waits for its time, or is in use.
+                do { try await environment.clock.sleep(.milliseconds(50)) } catch { break }
+            }
+        }
+        return .timedOut(pending: await pendingCount())
+    }
+
+    private func roundOfAll() async -> [RoundReport] {
+        await withTaskGroup(of: RoundReport.self) { group in
+            for engine in engines { group.addTask { await engine.round(isUrgent: true, pulls: true) } }
+            var reports: [RoundReport] = []
+            for await report in group { reports.append(report) }
+            return reports
+        }
+    }
+
+    /// Nil while another round may get on.
+    private func outcome(_ reports: [RoundReport]) async -> SyncOutcome? {
+        let online = reports.filter { $0.offline == nil }
+        guard online.allSatisfy({ $0.isQuiet }) else { return nil }
+        if let message = reports.compactMap(\.offline).first {
+            return .unreachable(message: message, pending: await pendingCount())
+        }
+        let status = await status()
+        let held = reports.reduce(0) { $0 + $1.held }
+        if status.conflicts.isEmpty, status.errors.isEmpty, held == 0 { return .settled }
+        return .unresolved(conflicts: status.conflicts, errors: status.errors, heldDeletions: held)
+    }
+
+    private func pendingCount() async -> Int { await status().pending.total }
+
+    /// Believes that what is missing was deleted, here and at the providers (`quire sync --confirm-deletes`).
+    package func confirmDeletions() async throws {
+        try await environment.index.confirmDeletions()
+        for engine in engines { engine.confirmDeletions() }
+    }
+
+    // MARK: - status
+
+    /// How everything stands; reads the index, asks no provider.
+    package func status() async -> SyncStatus {
+        var status = SyncStatus(transfers: transfers.current, engines: engines.map(\.status))
+        status.pending.downloads = status.transfers.count { $0.direction == .download }
+        do {
+            await environment.index.settle()
+            for engine in engines {
+                let container = engine.context.container.id
+                for change in try await environment.index.pending(container) { status.pending.count(change) }
+                status.errors += try await environment.index.parked(container)
+            }
+            status.conflicts = try await environment.index.conflictCopies()
+        } catch {
+            logger.info("the index cannot be read", metadata: ["error": "\(error)"])
+        }
+        return status
+    }
+}
+
+extension SyncStatus.Pending {
+    fileprivate mutating func count(_ change: PendingChange) {
+        if change.local == nil {
+            deletions += 1
+        } else if change.isMoved {
+            renames += 1
+        } else {
+            uploads += 1
+        }
+    }
+}
