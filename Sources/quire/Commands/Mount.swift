@@ -37,7 +37,7 @@ struct Mount: AsyncParsableCommand {
             let plan = try MountPlan(
                 location: home.location(), mountpoint: mountpoint, options: options, verbose: verbose)
             if foreground || daemonDescriptor != nil {
-                try await Daemon.run(plan, report: report, logsToStandardError: daemonDescriptor == nil)
+                try await Daemon.run(plan, report: report)
             } else {
                 try await startInBackground(plan)
             }
@@ -51,7 +51,7 @@ struct Mount: AsyncParsableCommand {
         try await plan.refuseSecondDaemon()
         _ = try plan.check()
         let location = plan.location
-        try HomeDirectory.prepareLog(location)
+        try DaemonLauncher.prepareHome(location)
         var arguments = ["mount", "--home", location.home, "--daemon-fd", "3", plan.mountpointArgument]
         for option in options { arguments += ["-o", option] }
         if verbose { arguments.append("--verbose") }

@@ -1,5 +1,6 @@
 import Glibc
 import QuireCore
+import QuireStore
 
 /// The drive's configuration, and what changes it. Used by the daemon, and by subcommands when none runs.
 ///
@@ -12,7 +13,6 @@ struct DriveSetup: Sendable {
         if let reading = try location.configuration.read() { return reading }
         let configuration = Configuration.new(
             home: location.home, deviceName: Self.hostName, deviceID: Self.randomIdentifier())
-        try makeEmbeddedProvider()
         try location.configuration.write(configuration)
         return ConfigurationReader.Reading(configuration: configuration, unknownKeys: [])
     }
@@ -75,17 +75,10 @@ struct DriveSetup: Sendable {
 
     /// The container's directory for what is not shown on the drive.
     func makeDataScope(of container: ContainerID) throws(QuireError) {
-        for path in ["\(location.home)/data", "\(location.home)/data/\(container)"] {
-            guard mkdir(path, 0o700) == 0 || errno == EEXIST else {
-                throw QuireError(.unavailable, "cannot make \(path): \(String(cString: strerror(errno)))")
-            }
-        }
-    }
-
-    private func makeEmbeddedProvider() throws(QuireError) {
-        let path = "\(location.home)/provider"
-        guard mkdir(path, 0o700) == 0 || errno == EEXIST else {
-            throw QuireError(.unavailable, "cannot make \(path): \(String(cString: strerror(errno)))")
+        do {
+            try DriveHome(path: location.home).createDataDirectory(container)
+        } catch {
+            throw QuireError(error)
         }
     }
 

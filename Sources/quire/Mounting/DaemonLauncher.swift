@@ -1,6 +1,7 @@
 import Glibc
 import Quire
 import QuireCore
+import QuireStore
 
 /// Starts the daemon in the background and waits until it serves, or says why it does not.
 struct DaemonLauncher {
@@ -29,6 +30,15 @@ struct DaemonLauncher {
         let code = Subprocess.wait(process)
         throw QuireError(
             .unavailable, "the daemon ended at its start (exit code \(code))", remedy: "See \(location.logPath)")
+    }
+
+    /// Lays the home out, so that the daemon has a place for its log.
+    static func prepareHome(_ location: HomeLocation) throws(QuireError) {
+        do {
+            try DriveHome(path: location.home).createLayout()
+        } catch {
+            throw QuireError(error)
+        }
     }
 
     /// What the daemon writes once it serves.

@@ -1,0 +1,49 @@
+import Glibc
+import QuireCore
+import QuireStore
+
+/// Changes the drive's configuration, one change at a time, and has the running drive follow.
+actor SetupService {
+    /// Makes the running drive follow a changed configuration; returns what there is to say.
+    typealias Apply = @Sendable (Configuration) async throws -> [String]
+
+    private let setup: DriveSetup
+    private let apply: Apply
+
+    init(location: HomeLocation, apply: @escaping Apply) {
+        self.setup = DriveSetup(location: location)
+        self.apply = apply
+    }
+
+    nonisolated func addMethods(to methods: inout MethodTable) {
+        methods.on(SetupMethods.ProviderAdd.self) { provider, _ in try await self.add(provider) }
+        methods.on(SetupMethods.ProviderRemove.self) { parameters, _ in
+            try await self.removeProvider(named: parameters.name)
+        }
+        methods.on(SetupMethods.ProviderList.self) { _, _ in .init(providers: try await self.providers()) }
+        methods.on(SetupMethods.ContainerCreate.self) { container, _ in try await self.create(container) }
+        methods.on(SetupMethods.ContainerList.self) { _, _ in .init(containers: try await self.containers()) }
+    }
+
+    private func add(_ provider: SetupMethods.Provider) async throws -> SetupMethods.Outcome {
+        let (configuration, messages) = try setup.add(provider)
+        return .init(messages: messages + (try await apply(configuration)))
+    }
+
+    private func removeProvider(named name: String) async throws -> SetupMethods.Outcome {
+        .init(messages: try await apply(try setup.removeProvider(named: name)))
+    }
+
+    private func create(_ container: SetupMethods.Container) async throws -> SetupMethods.Outcome {
+        let (configuration, _) = try setup.add(container)
+        return .init(messages: try await apply(configuration))
+    }
+
+    private func providers() throws(QuireError) -> [SetupMethods.Provider] {
+        try setup.location.configuration.read().map { setup.providers($0.configuration) } ?? []
+    }
+
+    private func containers() throws(QuireError) -> [SetupMethods.Container] {
+        try setup.location.configuration.read().map { setup.containers($0.configuration) } ?? []
+    }
+}
