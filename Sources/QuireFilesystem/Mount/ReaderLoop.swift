@@ -38,8 +38,8 @@ struct ReaderLoop: Sendable {
 
     private func sleepUntilReadable() {
         var descriptor = pollfd(fd: cfuse_session_descriptor(session.raw), events: Int16(POLLIN), revents: 0)
-        // The time limit only lets a stopped loop end; an unmount wakes it at once.
-        poll(&descriptor, 1, 1000)
+        // An unmount or an abort of the connection wakes it, too.
+        poll(&descriptor, 1, -1)
     }
 
     private static func now() -> Int {
