@@ -57,3 +57,6 @@ extension [ClaimAction] {
         }
     }
 }
+
+/// The path that `text` names.
+func item(_ text: String) -> RelativePath { RelativePath(stringLiteral: text) }
