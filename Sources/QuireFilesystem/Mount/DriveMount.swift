@@ -72,12 +72,13 @@ package final class DriveMount: Sendable {
 
     /// Unmounts.
     ///
-    /// - Parameter lazily: detach even while programs use it; they keep what they have open.
+    /// - Parameter lazily: detach even while programs use it. They are served on until this process ends; what they
+    ///   still write then is in the store, and found at the next start's rescan.
     /// - Throws: `MountError` `.busy` when programs use it (not when lazily).
     package func unmount(lazily: Bool) async throws(MountError) {
         try await Unmounting.unmount(mountpoint, lazily: lazily)
         driver.parking.interruptAll()
-        if !lazily { await ended.wait() }
+        if lazily { ended.signal() } else { await ended.wait() }
     }
 
     private func start(readers: Int) {
