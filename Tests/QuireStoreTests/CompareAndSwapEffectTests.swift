@@ -1,8 +1,8 @@
-import CLinux
 import Glibc
 import QuireCore
-@testable import QuireStore
 import Testing
+
+@testable import QuireStore
 
 @Suite("What a committed change does and says") struct CompareAndSwapEffectTests {
     let directory: TemporaryDirectory

@@ -1,8 +1,8 @@
-import CLinux
 import Glibc
 import QuireCore
-@testable import QuireStore
 import Testing
+
+@testable import QuireStore
 
 @Suite("Compare and swap") struct CompareAndSwapTests {
     /// What is at the path when the change comes.
@@ -13,7 +13,10 @@ import Testing
 
     enum Operation: CaseIterable { case install, makeDirectory, move, remove, setAttributes }
 
-    enum Answer: Equatable { case done, stale, busy, failed(Int32) }
+    enum Answer: Equatable {
+        case done, stale, busy
+        case failed(Int32)
+    }
 
     struct Case: Sendable, CustomStringConvertible {
         var state: State
@@ -45,7 +48,7 @@ import Testing
 
     @Test("does what the table says, or nothing", arguments: Case.all)
     func table(_ example: Case) throws {
-        let directory = try TemporaryDirectory()
+        let directory = try TemporaryDirectory(in: "/dev/shm")
         let path: RelativePath = "Notes/item"
         try directory.tree.createDirectory("Notes")
         let fingerprints = try arrange(directory, example.state, at: path)

@@ -1,8 +1,8 @@
-import CLinux
 import Glibc
 import QuireCore
-@testable import QuireStore
 import Testing
+
+@testable import QuireStore
 
 @Suite("The store's tree") struct DriveTreeTests {
     let directory: TemporaryDirectory

@@ -1,9 +1,9 @@
-import CLinux
 import Glibc
 import QuireCore
-@testable import QuireStore
 import Synchronization
 import Testing
+
+@testable import QuireStore
 
 /// A fresh directory with a store and a staging directory in it; removed with all its content in the end.
 final class TemporaryDirectory: Sendable {

@@ -12,10 +12,14 @@ public struct ContentChecksum: Hashable, Sendable {
     /// Reads 64 hexadecimal digits.
     public init?(hex: String) {
         let digits = Array(hex.utf8)
-        guard digits.count == 64 else { return nil }
+        guard digits.count == 64, !digits.contains(UInt8(ascii: "+")), !digits.contains(UInt8(ascii: "-")) else {
+            return nil
+        }
         var bytes: [UInt8] = []
         for index in stride(from: 0, to: 64, by: 2) {
-            guard let byte = UInt8(String(decoding: digits[index..<index + 2], as: UTF8.self), radix: 16) else { return nil }
+            guard let byte = UInt8(String(decoding: digits[index..<index + 2], as: UTF8.self), radix: 16) else {
+                return nil
+            }
             bytes.append(byte)
         }
         self.bytes = bytes

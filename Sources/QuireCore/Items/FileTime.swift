@@ -14,10 +14,15 @@ public struct FileTime: Hashable, Sendable, Comparable, Codable {
     }
 
     /// Whole seconds, rounded down.
-    public var seconds: Int { Int(nanoseconds >= 0 ? nanoseconds / 1_000_000_000 : (nanoseconds - 999_999_999) / 1_000_000_000) }
+    public var seconds: Int { Int(parts.quotient) }
 
     /// The rest, 0 ..< 1_000_000_000.
-    public var subsecondNanoseconds: Int { Int(nanoseconds - Int64(seconds) * 1_000_000_000) }
+    public var subsecondNanoseconds: Int { Int(parts.remainder) }
+
+    private var parts: (quotient: Int64, remainder: Int64) {
+        let (quotient, remainder) = nanoseconds.quotientAndRemainder(dividingBy: 1_000_000_000)
+        return remainder < 0 ? (quotient - 1, remainder + 1_000_000_000) : (quotient, remainder)
+    }
 
     public static func < (left: FileTime, right: FileTime) -> Bool { left.nanoseconds < right.nanoseconds }
 }

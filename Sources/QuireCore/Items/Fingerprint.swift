@@ -1,7 +1,7 @@
 /// What tells cheaply whether a file may have changed: inode, size, mtime, ctime, kind (design, rule 3).
 ///
-/// Equal fingerprints prove equality only when neither is racy: timestamps advance by kernel ticks, so a second write in
-/// the same tick can leave all five as they were.
+/// Equal fingerprints prove equality only when neither is racy: timestamps advance by kernel ticks, so a second write
+/// in the same tick can leave all five as they were.
 package struct Fingerprint: Sendable, Hashable, Codable {
     package var inode: UInt64
     package var size: Int64
@@ -22,7 +22,8 @@ package struct Fingerprint: Sendable, Hashable, Codable {
 
     /// Whether this fingerprint, taken at `now`, proves nothing yet: the file changed less than two ticks before.
     ///
-    /// A time well after `now` (the clock was set back, or `touch` was used) is not racy: the next write gets another one.
+    /// A time well after `now` (the clock was set back, or `touch` was used) is not racy: the next write gets another
+    /// one.
     package func isRacy(takenAt now: FileTime) -> Bool {
         [mtime, ctime].contains { time in
             let (age, overflow) = now.nanoseconds.subtractingReportingOverflow(time.nanoseconds)

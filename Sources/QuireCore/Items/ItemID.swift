@@ -1,7 +1,7 @@
 /// The persistent identity of an item on this drive: survives rename, and an editor's safe-save.
 ///
-/// A positive 63-bit number: the upper half is drawn at random when an index is made, the lower half counts; so a rebuilt
-/// index never hands out an id that an older one used. Shown as 16 hexadecimal digits.
+/// A positive 63-bit number: the upper half is drawn at random when an index is made, the lower half counts; so a
+/// rebuilt index never hands out an id that an older one used. Shown as 16 hexadecimal digits.
 public struct ItemID: Hashable, Sendable, Comparable {
     /// Greater than 0.
     public let rawValue: Int64
@@ -14,7 +14,9 @@ public struct ItemID: Hashable, Sendable, Comparable {
 
     /// Reads 16 hexadecimal digits.
     public init?(_ text: String) {
-        guard text.utf8.count == 16, let value = Int64(text, radix: 16), value > 0 else { return nil }
+        guard text.utf8.count == 16, text.first != "+", let value = Int64(text, radix: 16), value > 0 else {
+            return nil
+        }
         self.rawValue = value
     }
 
@@ -33,7 +35,9 @@ extension ItemID: Codable {
         let text = try decoder.singleValueContainer().decode(String.self)
         guard let id = ItemID(text) else {
             throw DecodingError.dataCorrupted(
-                .init(codingPath: decoder.codingPath, debugDescription: "not an item id (16 hexadecimal digits): \(text)"))
+                .init(
+                    codingPath: decoder.codingPath, debugDescription: "not an item id (16 hexadecimal digits): \(text)")
+            )
         }
         self = id
     }

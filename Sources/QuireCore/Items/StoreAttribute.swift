@@ -11,8 +11,8 @@ package enum StoreAttribute {
 extension FileStatus {
     /// Whether this file can be a placeholder; only then its attribute `StoreAttribute.placeholder` must be looked at.
     ///
-    /// A placeholder has no data blocks. Its attribute may take up one block of the filesystem (ext4 counts it among the
-    /// file's; at most 64 KiB), so a file that has few blocks is a candidate whatever its size.
+    /// A placeholder has no data blocks. Its attribute may take up one block of the filesystem (ext4 counts it among
+    /// the file's; at most 64 KiB), so a file that has few blocks is a candidate whatever its size.
     package var mayBePlaceholder: Bool {
         kind == .file && size > 0 && (blocks <= 128 || blocks * 512 < size)
     }

@@ -14,7 +14,8 @@ public struct ConflictName: Sendable, Equatable {
     public init?(_ name: FileName) {
         guard let text = name.string, let open = text.range(of: Self.opening, options: .last) else { return nil }
         let tail = text[open.upperBound...]
-        guard let from = tail.firstRange(of: Self.separator), let close = tail[from.upperBound...].lastIndex(of: ")") else {
+        guard let from = tail.firstRange(of: Self.separator), let close = tail[from.upperBound...].lastIndex(of: ")")
+        else {
             return nil
         }
         let date = tail[..<from.lowerBound]
@@ -32,16 +33,26 @@ public struct ConflictName: Sendable, Equatable {
     ///   - original: the document's name.
     ///   - date: `YYYY-MM-DD`, in the device's time zone.
     ///   - device: display name; slashes and control characters become `-`.
-    ///   - attempt: 1 for the first try; from 2 on the number is added (`… from DEVICE 2).EXT`), for names that are taken.
+    ///   - attempt: 1 for the first try; from 2 on the number is added (`… from DEVICE 2).EXT`), for names that are
+    ///     taken.
     package static func make(original: FileName, date: String, device: String, attempt: Int = 1) -> FileName {
         let shownDevice = String(device.unicodeScalars.map { $0.value < 0x20 || $0 == "/" ? "-" : Character($0) })
         let number = attempt > 1 ? " \(attempt)" : ""
         let mark = Array("\(opening)\(date)\(separator)\(String(shownDevice.prefix(40)))\(number))".utf8)
         let (stem, suffix) = original.stemAndExtension
         let room = max(0, 255 - mark.count - suffix.count)
-        var kept = Array(stem.prefix(room))
-        while kept.count < stem.count, let last = kept.last, last & 0xC0 == 0x80 || last >= 0xC0 { kept.removeLast() }
+        let kept = Array(stem.prefix(cutLength(stem, atMost: room)))
         return FileName(unchecked: kept + mark + suffix.prefix(255 - mark.count - kept.count))
+    }
+
+    /// How many bytes of `bytes` to keep, so that the first one dropped begins a character.
+    private static func cutLength(_ bytes: ArraySlice<UInt8>, atMost room: Int) -> Int {
+        guard bytes.count > room else { return bytes.count }
+        let start = bytes.startIndex
+        var length = room
+        // A character has at most three continuation bytes; where there are more, it is not UTF-8.
+        while length > 0, room - length < 4, bytes[start + length] & 0xC0 == 0x80 { length -= 1 }
+        return room - length < 4 ? length : room
     }
 
     private static let opening = " (conflicted copy "

@@ -13,7 +13,7 @@ package enum DisplayBytes {
             if first >= 0x20, first < 0x7F {
                 result.unicodeScalars.append(Unicode.Scalar(first))
                 rest = rest.dropFirst()
-            } else if let (text, count) = scalar(rest) {
+            } else if first >= 0x80, let (text, count) = scalar(rest) {
                 result += text
                 rest = rest.dropFirst(count)
             } else {
@@ -25,6 +25,7 @@ package enum DisplayBytes {
         return result
     }
 
+    /// The character that `bytes`, which begin with no ASCII byte, begin with.
     private static func scalar(_ bytes: ArraySlice<UInt8>) -> (String, Int)? {
         for count in 2...4 where bytes.count >= count {
             if let text = String(validating: bytes.prefix(count), as: UTF8.self) { return (text, count) }

@@ -109,9 +109,13 @@ extension CompareAndSwap {
     private static func statusAfter(_ location: borrowing DriveTree.Location, _ site: Site, was name: FileName)
         throws(LocalChangeError) -> FileStatus
     {
-        guard let status = try site.change.call("look up", { () throws(StoreError) in
-            try location.status(shown: site.change.path)
-        }) else { throw site.change.failure(ENOENT, "look up") }
+        guard
+            let status = try site.change.call(
+                "look up",
+                { () throws(StoreError) in
+                    try location.status(shown: site.change.path)
+                })
+        else { throw site.change.failure(ENOENT, "look up") }
         return status
     }
 }

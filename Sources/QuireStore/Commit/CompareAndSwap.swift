@@ -46,9 +46,9 @@ package struct CommittedChange: Sendable, Hashable {
 package enum CompareAndSwap {
     /// Performs exactly one change, or none.
     ///
-    /// The caller serialises this with everything else that changes the tree, and holds its lock across the call: between
-    /// the look and the swap only a program that goes around the daemon can slip in (and where nothing is expected to be,
-    /// not even that: the kernel checks). Short: a few system calls on the local filesystem, no fsync.
+    /// The caller serialises this with everything else that changes the tree, and holds its lock across the call:
+    /// between the look and the swap only a program that goes around the daemon can slip in (and where nothing is
+    /// expected to be, not even that: the kernel checks). Short: a few system calls on the local filesystem, no fsync.
     ///
     /// | operation | expecting `.absent` | expecting `.fingerprint` |
     /// |---|---|---|
@@ -56,8 +56,8 @@ package enum CompareAndSwap {
     /// | makeDirectory | nothing there, or `.stale` | EINVAL |
     /// | move, remove, setAttributes | EINVAL | that item, or `.stale` |
     ///
-    /// A directory on the way that is missing, or is no directory, is `.stale`; so are a move's target that is taken and a
-    /// directory that is not empty. Of a directory only inode and kind are compared.
+    /// A directory on the way that is missing, or is no directory, is `.stale`; so are a move's target that is taken
+    /// and a directory that is not empty. Of a directory only inode and kind are compared.
     /// - Parameter isOpen: answers for the item found; called at most once, under the caller's lock.
     /// - Throws: the errno of the system call that failed; nothing was changed then.
     package static func perform(
@@ -97,7 +97,8 @@ package enum CompareAndSwap {
         {
             .done(
                 CommittedChange(
-                    commit: StoreEvent.Commit(event, base: change.base), previous: found, status: status, parent: parent,
+                    commit: StoreEvent.Commit(event, base: change.base), previous: found, status: status,
+                    parent: parent,
                     destinationParent: destination))
         }
     }

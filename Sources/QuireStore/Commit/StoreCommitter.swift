@@ -9,8 +9,8 @@ package final class StoreCommitter: LocalTreeCommitter {
     private let tree: DriveTree
     private let sink: any StoreEventSink
     private let openState: @Sendable (_ inode: UInt64) -> OpenState
-    /// Serialises changes, and keeps their events in the order of the changes; so it is held across a few system calls on
-    /// the local filesystem. A leaf: the sink only queues.
+    /// Serialises changes, and keeps their events in the order of the changes; so it is held across a few system calls
+    /// on the local filesystem. A leaf: the sink only queues.
     private let order = Mutex(())
 
     /// - Parameters:

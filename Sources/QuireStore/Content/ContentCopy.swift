@@ -18,7 +18,8 @@ package enum ContentCopy {
         package var method: Method
     }
 
-    /// Fills the empty file `target` with all of `source`: by FICLONE where the filesystem can, else by reading and writing.
+    /// Fills the empty file `target` with all of `source`: by FICLONE where the filesystem can, else by reading and
+    /// writing.
     ///
     /// Both file offsets are left anywhere. Blocks for as long as the disk takes; `isCancelled` is asked once a MiB.
     /// - Throws: `.noSpace`, `.cancelled`, `.failed`; the target is then partly written.
@@ -112,7 +113,9 @@ package enum ContentCopy {
         }
     }
 
-    private static func cancelled(_ item: String) -> StoreError { StoreError(.cancelled, "reading \(item) was stopped") }
+    private static func cancelled(_ item: String) -> StoreError {
+        StoreError(.cancelled, "reading \(item) was stopped")
+    }
 
     private static let bufferSize = 1 << 20
 }

@@ -45,7 +45,8 @@ package struct Placeholder: Sendable, Hashable {
         return Placeholder(parsing: value).map(Mark.placeholder) ?? .unreadable
     }
 
-    /// The mark of the file at `path`; opens it only when it is a candidate. `.none` where nothing, or no file, is there.
+    /// The mark of the file at `path`; opens it only when it is a candidate. `.none` where nothing, or no file, is
+    /// there.
     package static func mark(at path: RelativePath, in tree: DriveTree) throws(StoreError) -> Mark {
         guard let status = try tree.status(at: path), isCandidate(status) else { return .none }
         return try mark(of: try tree.openForReading(path), shown: path.description)

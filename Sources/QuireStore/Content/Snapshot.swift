@@ -24,14 +24,15 @@ package struct Snapshot: Sendable, Hashable {
 
     /// Copies the file or symlink at `path`.
     ///
-    /// The source is fsynced first, so that nothing is uploaded that a power loss would take back. Blocks for as long as the
-    /// disk takes: runs on a thread of the caller's own.
+    /// The source is fsynced first, so that nothing is uploaded that a power loss would take back. Blocks for as long
+    /// as the disk takes: runs on a thread of the caller's own.
     /// - Parameters:
     ///   - isCancelled: asked once a MiB.
     ///   - now: the wall clock, as file times have it.
     ///   - whenCopied: called between the copy and the second look (for tests).
-    /// - Throws: `.tooFresh` and `.changed` (both `isRetryable`); `.dataless` for a placeholder; `.notFound`; `.wrongKind` for
-    ///   what is neither file nor symlink; `.noSpace`; `.cancelled`. Nothing is left in `staging` then.
+    /// - Throws: `.tooFresh` and `.changed` (both `isRetryable`); `.dataless` for a placeholder; `.notFound`;
+    ///   `.wrongKind` for what is neither file nor symlink; `.noSpace`; `.cancelled`. Nothing is left in `staging`
+    ///   then.
     package static func take(
         _ tree: DriveTree, _ path: RelativePath, staging: Staging, isCancelled: () -> Bool = { false },
         now: () -> FileTime = WallClock.now, whenCopied: () -> Void = {}
@@ -56,7 +57,9 @@ package struct Snapshot: Sendable, Hashable {
             from: source, to: target.descriptor, shown: path.description, isCancelled: isCancelled)
         whenCopied()
         try check(tree, path, before.fingerprint)
-        guard try source.status().fingerprint == before.fingerprint, copy.size == before.size else { throw changed(path) }
+        guard try source.status().fingerprint == before.fingerprint, copy.size == before.size else {
+            throw changed(path)
+        }
         return Snapshot(
             content: .file(path: target.keep()), status: before, size: ByteCount(copy.size), checksum: copy.checksum)
     }

@@ -5,7 +5,8 @@ package import QuireCore
 
 /// The directory where downloads, placeholders and snapshots are made before they are renamed into place or uploaded.
 ///
-/// It lies on the store's filesystem. Everything in it is worthless after the daemon ended, and swept at the next start.
+/// It lies on the store's filesystem. Everything in it is worthless after the daemon ended, and swept at the next
+/// start.
 package struct Staging: Sendable {
     /// Absolute path of the directory.
     package let path: String
@@ -52,7 +53,8 @@ package struct Staging: Sendable {
     /// Removes a staged file that is not needed any more; nothing happens when it is gone.
     package func discard(_ path: String) {
         if unlink(path) != 0, errno != ENOENT {
-            Logger(label: "quire.store").info("cannot remove a staged file", metadata: ["path": "\(path)", "errno": "\(errno)"])
+            Logger(label: "quire.store").info(
+                "cannot remove a staged file", metadata: ["path": "\(path)", "errno": "\(errno)"])
         }
     }
 

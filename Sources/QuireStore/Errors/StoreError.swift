@@ -13,7 +13,8 @@ package struct StoreError: Error, Sendable, Hashable, CustomStringConvertible {
         case permissionDenied
         /// ENOSPC or EDQUOT.
         case noSpace
-        /// The file was written to less than two clock ticks ago: its fingerprint proves nothing. Try again in 20 ms or more.
+        /// The file was written to less than two clock ticks ago: its fingerprint proves nothing. Try again in 20 ms or
+        /// more.
         case tooFresh
         /// The file changed while it was read. Try again later.
         case changed

@@ -3,7 +3,8 @@ package import QuireCore
 
 /// The home directory of a drive, and where everything in it lies (design, "Layout on disk").
 ///
-/// Only names things, unless a method says that it touches the disk. Content of `config.toml` and of the index is others'.
+/// Only names things, unless a method says that it touches the disk. Content of `config.toml` and of the index is
+/// others'.
 package struct DriveHome: Sendable, Hashable {
     /// Absolute path without a trailing slash.
     package let path: String
@@ -38,8 +39,8 @@ package struct DriveHome: Sendable, Hashable {
     package struct Layout: Sendable, Hashable {
         /// There was no home before.
         package var isNew: Bool
-        /// There was no store before. In a home that is not new it has vanished: nothing that is missing in it may count
-        /// as deleted by the user.
+        /// There was no store before. In a home that is not new it has vanished: nothing that is missing in it may
+        /// count as deleted by the user.
         package var storeWasMissing: Bool
     }
 

@@ -51,7 +51,9 @@ package struct FilesystemProbe: Sendable {
             answer { () throws(StoreError) in
                 let file = try Staging(path: from).createFile("probe")
                 // The kernel looks whether both are on one mount before it refuses "." as a name.
-                if rename(file.path, to + "/.") != 0, errno == EXDEV { throw StoreError(errno: EXDEV, "rename into", to) }
+                if rename(file.path, to + "/.") != 0, errno == EXDEV {
+                    throw StoreError(errno: EXDEV, "rename into", to)
+                }
             }
         })
 
@@ -70,8 +72,8 @@ extension DriveHome {
     ///
     /// Needed are user extended attributes (placeholders are marked by one), rename without replacing (no edit may be
     /// overwritten), and one filesystem for store, staging and versions (what is staged is renamed in).
-    /// - Throws: `.unsuitableFilesystem`, saying which and what to do; `.noSpace` and `.permissionDenied` when the probe
-    ///   cannot even be tried.
+    /// - Throws: `.unsuitableFilesystem`, saying which and what to do; `.noSpace` and `.permissionDenied` when the
+    ///   probe cannot even be tried.
     package func checkFilesystem(_ probe: FilesystemProbe = .system) throws(StoreError) {
         try refuse(probe.userAttributes(stagingPath), "has no user extended attributes")
         try refuse(probe.renameWithoutReplace(stagingPath), "cannot rename without replacing (renameat2)")

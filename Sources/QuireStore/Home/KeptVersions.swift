@@ -1,7 +1,8 @@
 import Glibc
 package import QuireCore
 
-/// Earlier and conflicting versions of documents, kept so that no edit is ever lost: `versions/<item id>/<time>-<hash>`.
+/// Earlier and conflicting versions of documents, kept so that no edit is ever lost: `versions/<item
+/// id>/<time>-<hash>`.
 ///
 /// A version is a plain file (or symlink) with the document's content, mode and mtime; the path it was kept from is its
 /// `StoreAttribute.origin`. All calls block on the local disk and may run on any thread.
@@ -29,7 +30,8 @@ package struct KeptVersions: Sendable {
 
     /// Keeps a copy of what is at `path` now, whoever writes to it meanwhile; durable once this returns.
     ///
-    /// - Returns: the version; nil where nothing can be kept: nothing is there, or a placeholder, or neither file nor symlink.
+    /// - Returns: the version; nil where nothing can be kept: nothing is there, or a placeholder, or neither file nor
+    ///   symlink.
     @discardableResult
     package func keep(
         copyOf path: RelativePath, in tree: DriveTree, item: ItemID, now: FileTime = WallClock.now()
@@ -103,7 +105,8 @@ package struct KeptVersions: Sendable {
     }
 
     /// Renames a finished file into the item's directory.
-    private func adopt(_ staged: String, _ checksum: ContentChecksum, _ item: ItemID, _ now: FileTime) throws(StoreError)
+    private func adopt(_ staged: String, _ checksum: ContentChecksum, _ item: ItemID, _ now: FileTime)
+        throws(StoreError)
         -> Version
     {
         let directory = "\(path)/\(item)"
@@ -151,7 +154,8 @@ extension FileTime {
             let digits = String(value)
             return String(repeating: "0", count: max(0, count - digits.count)) + digits
         }
-        let date = padded(Int(parts.tm_year) + 1900, 4) + padded(Int(parts.tm_mon) + 1, 2) + padded(Int(parts.tm_mday), 2)
+        let date =
+            padded(Int(parts.tm_year) + 1900, 4) + padded(Int(parts.tm_mon) + 1, 2) + padded(Int(parts.tm_mday), 2)
         let time = padded(Int(parts.tm_hour), 2) + padded(Int(parts.tm_min), 2) + padded(Int(parts.tm_sec), 2)
         return "\(date)T\(time).\(padded(subsecondNanoseconds, 9))Z"
     }

@@ -4,9 +4,9 @@ package import QuireCore
 
 /// A directory tree, worked on by paths relative to its root; usually the store (`home/drive`).
 ///
-/// Each path is walked name by name from the root's descriptor: no link on the way is followed, nothing outside the root
-/// is reached, and a path may be longer than PATH_MAX. Every call blocks on the local filesystem only and may run on any
-/// thread; descriptors it needs are closed when it returns.
+/// Each path is walked name by name from the root's descriptor: no link on the way is followed, nothing outside the
+/// root is reached, and a path may be longer than PATH_MAX. Every call blocks on the local filesystem only and may run
+/// on any thread; descriptors it needs are closed when it returns.
 ///
 /// A link or a file in the middle of a path is `.notFound`: nothing is at that path.
 package final class DriveTree: Sendable {

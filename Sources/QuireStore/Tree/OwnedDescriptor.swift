@@ -4,7 +4,8 @@ package import QuireCore
 
 /// A file descriptor that is closed when its value goes away.
 ///
-/// Non-copyable, so there is one owner; it lives to the end of its scope unless consumed.
+/// Non-copyable, so there is one owner; a named one lives to the end of its scope unless consumed. An unnamed one does
+/// not outlive its expression: `open(…).rawValue` is a number that is closed already.
 package struct OwnedDescriptor: ~Copyable, Sendable {
     /// The descriptor's number; valid while this value lives, not to be closed by others.
     package let rawValue: Int32

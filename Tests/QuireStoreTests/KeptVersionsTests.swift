@@ -1,0 +1,83 @@
+import Glibc
+import QuireCore
+import Testing
+
+@testable import QuireStore
+
+@Suite("Kept versions") struct KeptVersionsTests {
+    let directory: TemporaryDirectory
+    let item = ItemID(0x1234_0000_0001)
+    var versions: KeptVersions { directory.home.keptVersions }
+
+    init() throws { directory = try TemporaryDirectory() }
+
+    private func time(_ seconds: Int) -> FileTime { FileTime(seconds: seconds, nanoseconds: 123) }
+
+    private func content(_ version: KeptVersions.Version) throws -> String {
+        let file = try OwnedDescriptor.open(version.path, O_RDONLY)
+        var bytes = [UInt8](repeating: 0, count: Int(version.status.size))
+        #expect(read(file.rawValue, &bytes, bytes.count) == bytes.count)
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
+    @Test("have the content, mode, mtime and origin of the document, and list oldest first")
+    func copies() throws {
+        let status = try directory.write("second", to: "doc", mode: 0o644)
+        let second = try #require(
+            try versions.keep(copyOf: "doc", in: directory.tree, item: item, now: time(2_000_000_000)))
+        try directory.write("first", to: "doc")
+        let first = try #require(
+            try versions.keep(copyOf: "doc", in: directory.tree, item: item, now: time(1_000_000_000)))
+        #expect(try versions.list(item) == [first, second])
+        #expect(try content(first) == "first" && content(second) == "second")
+        #expect(second.status.mode == 0o644 && second.status.mtime == status.mtime && second.origin == "doc")
+        #expect(second.name.hasPrefix("20330518T033320.000000123Z-"))
+        #expect(try directory.read("doc") == "first")
+        #expect(try directory.stagedNames().isEmpty)
+        #expect(try versions.items() == [item])
+    }
+
+    @Test("the same content at the same time is one version")
+    func same() throws {
+        try directory.write("x", to: "doc")
+        for _ in 0..<2 { try versions.keep(copyOf: "doc", in: directory.tree, item: item, now: time(5)) }
+        #expect(try versions.list(item).count == 1)
+        #expect(try directory.stagedNames().isEmpty)
+    }
+
+    @Test("a snapshot becomes a version by rename; a symlink is kept as one")
+    func snapshots() throws {
+        try directory.write("x", to: "doc")
+        let snapshot = try Snapshot.take(directory.tree, "doc", staging: directory.staging, now: later)
+        let version = try versions.keep(snapshot, of: item, origin: "doc", now: time(1))
+        #expect(try content(version) == "x" && directory.stagedNames().isEmpty)
+        try directory.tree.createLink("link", target: [0x74])
+        let link = try #require(try versions.keep(copyOf: "link", in: directory.tree, item: item, now: time(2)))
+        #expect(link.status.kind == .symlink && link.origin == nil)
+        let again = try Snapshot.take(directory.tree, "link", staging: directory.staging, now: later)
+        #expect(try versions.keep(again, of: item, origin: "link", now: time(3)).status.kind == .symlink)
+        #expect(try versions.list(item).count == 3)
+    }
+
+    @Test("nothing is kept of what is missing, dataless, or no document")
+    func nothing() throws {
+        let staged = try Placeholder.create(
+            Placeholder(version: ProviderVersion("v"), container: .default), size: ByteCount(5),
+            mtime: time(1), mode: 0o600, in: directory.staging)
+        #expect(rename(staged, directory.tree.rootPath + "/dataless") == 0)
+        try directory.tree.createDirectory("dir")
+        for path: RelativePath in ["missing", "dataless", "dir"] {
+            #expect(try versions.keep(copyOf: path, in: directory.tree, item: item) == nil)
+        }
+        #expect(try versions.list(item).isEmpty && versions.items().isEmpty)
+    }
+
+    @Test("are removed one at a time")
+    func remove() throws {
+        try directory.write("x", to: "doc")
+        let version = try #require(try versions.keep(copyOf: "doc", in: directory.tree, item: item))
+        try versions.remove(version)
+        #expect(try versions.list(item).isEmpty)
+        #expect(throws: StoreError.self) { try versions.remove(version) }
+    }
+}
