@@ -143,7 +143,7 @@ import Testing
 @Suite("Descriptors", .serialized) struct DescriptorTests {
     @Test("none is left open after 2,000 calls, half of which fail")
     func noLeaks() throws {
-        let directory = try TemporaryDirectory()
+        let directory = try TemporaryDirectory(in: "/dev/shm")
         let tree = directory.tree
         try tree.createDirectory("a")
         try tree.createDirectory("a/b")
