@@ -45,7 +45,7 @@ package enum DriveMethods {
             }
         }
 
-        package typealias Result = SyncOutcome
+        package typealias Result = SyncReport
     }
 
     /// Unmounts, finishes index work and ends the daemon. The answer comes before the unmount; the connection closes when

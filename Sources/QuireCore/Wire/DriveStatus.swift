@@ -104,7 +104,7 @@ package struct PendingCounts: Codable, Sendable, Hashable {
 }
 
 /// How a `sync` ended.
-package struct SyncOutcome: Codable, Sendable, Hashable {
+package struct SyncReport: Codable, Sendable, Hashable {
     /// The word that decides the exit code.
     package enum End: String, Codable, Sendable {
         /// Nothing is pending.

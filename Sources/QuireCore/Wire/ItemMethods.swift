@@ -56,13 +56,11 @@ package enum ItemMethods {
     package struct ContentOutcome: Codable, Sendable {
         /// Files that were changed.
         package var files: Int
-        package var bytes: Int64
         /// Files that were left as they are, each with the reason.
         package var refused: [Refusal]
 
-        package init(files: Int = 0, bytes: Int64 = 0, refused: [Refusal] = []) {
+        package init(files: Int = 0, refused: [Refusal] = []) {
             self.files = files
-            self.bytes = bytes
             self.refused = refused
         }
     }

@@ -33,7 +33,7 @@ struct Sync: AsyncParsableCommand {
         if code != 0 { throw ExitCode(code) }
     }
 
-    static func exitCode(_ end: SyncOutcome.End) -> Int32 {
+    static func exitCode(_ end: SyncReport.End) -> Int32 {
         switch end {
         case .clean: 0
         case .unresolved, .deletesHeld: 2
@@ -42,7 +42,7 @@ struct Sync: AsyncParsableCommand {
     }
 
     /// What is said at the end; nil when all is well.
-    static func summary(_ outcome: SyncOutcome) -> String? {
+    static func summary(_ outcome: SyncReport) -> String? {
         let pending = "pending: \(StatusText.pending(outcome.pending))"
         return switch outcome.end {
         case .clean: nil
