@@ -1,0 +1,70 @@
+import QuireCore
+import QuireSync
+
+/// The methods that the sync engines answer.
+struct SyncMethods: Sendable {
+    let sync: SyncService
+
+    func addMethods(to methods: inout MethodTable) {
+        let service = self
+        let sync = sync
+        methods.on(DriveMethods.Sync.self) { parameters, _ in try await service.synchronise(parameters) }
+        methods.on(ItemMethods.Download.self) { target, _ in
+            .init(files: try await sync.download(target.path.path))
+        }
+        methods.on(ItemMethods.Evict.self) { target, _ in
+            do {
+                return .init(files: try await sync.evict(target.path.path))
+            } catch let error as QuireError where error.code == .notAllowed || error.code == .busy {
+                return .init(refused: [.init(path: target.path, message: error.description)])
+            }
+        }
+        methods.on(ItemMethods.Pin.self) { target, _ in
+            try await sync.pin(target.path.path)
+            return .init()
+        }
+        methods.on(ItemMethods.Unpin.self) { target, _ in
+            try await sync.unpin(target.path.path)
+            return .init()
+        }
+    }
+
+    private func synchronise(_ parameters: DriveMethods.Sync.Parameters) async throws -> SyncReport {
+        if parameters.confirmDeletes == true { try await sync.confirmDeletions() }
+        let timeout = parameters.timeoutSeconds.map { Duration.milliseconds(Int64(min(max($0, 0), 1e9) * 1000)) }
+        let result = await sync.syncNow(timeout: timeout)
+        try Task.checkCancellation()
+        let status = await sync.status()
+        var report = SyncReport(
+            end: .clean, pending: PendingCounts(status.pending), conflicts: status.conflicts.count,
+            errors: DriveStatus.Problem.list(status.errors))
+        switch result {
+        case .settled: break
+        case .unresolved(_, _, let held): report.end = held > 0 ? .deletesHeld : .unresolved
+        case .unreachable(let message, _):
+            report.end = .unreachable
+            report.messages = [message]
+        case .timedOut: report.end = .timedOut
+        }
+        return report
+    }
+}
+
+extension PendingCounts {
+    init(_ pending: SyncStatus.Pending) {
+        self.init(
+            upload: pending.uploads, download: pending.downloads, delete: pending.deletions, rename: pending.renames)
+    }
+}
+
+extension DriveStatus.Problem {
+    /// Most problems that one message names.
+    private static let limit = 200
+
+    static func list(_ errors: [ParkedChange]) -> [DriveStatus.Problem] {
+        errors.prefix(limit).map { error in
+            DriveStatus.Problem(
+                path: WirePath(error.path), message: error.message, since: WireTime(error.since))
+        }
+    }
+}

@@ -1,0 +1,47 @@
+import QuireCore
+
+/// What the command line asks of the metadata index. Reads answer for what was committed: `settle` first.
+protocol DriveCatalog: Sendable {
+    /// Returns when every event recorded before the call is committed.
+    func settle() async
+
+    /// The item at a path below the drive's root.
+    func entry(at path: RelativePath) async throws -> CatalogEntry?
+
+    /// The items below a directory, in no order, some at a time.
+    func entries(below directory: RelativePath, _ body: ([CatalogEntry]) async throws -> Void) async throws
+
+    /// All items but the root.
+    func count() async throws -> Int
+
+    /// Paths of conflict copies, found by their names.
+    func conflictCopies() async throws -> [RelativePath]
+
+    func setPinned(_ item: ItemID, _ isPinned: Bool) async throws
+    func setTags(_ item: ItemID, _ tags: [String]) async throws
+}
+
+/// One item as the index knows it.
+struct CatalogEntry: Sendable, Hashable {
+    var path: RelativePath
+    var id: ItemID
+    var kind: FileKind
+    var size: Int64
+    var mode: UInt16
+    var mtime: FileTime
+    var ctime: FileTime
+    var inode: UInt64
+    var container: ContainerID
+    /// What the provider has of it; nil while it has nothing.
+    var base: BaseRecord?
+    var isDataless: Bool
+    /// Its local state is not the provider's.
+    var isPending: Bool
+    /// Kept on this device only.
+    var isLocalOnly: Bool
+    var isPinned: Bool
+    var tags: [String]
+    /// A parked failure.
+    var error: String?
+    var errorSince: FileTime?
+}

@@ -1,0 +1,50 @@
+import Logging
+import QuireCore
+import QuireProviders
+import QuireSync
+
+/// Makes providers and the containers they keep out of the configuration.
+struct ProviderFactory: Sendable {
+    let logger: Logger
+
+    func provider(_ entry: Configuration.Provider) throws(QuireError) -> any DocumentProvider {
+        guard let folder = ProviderURL.folder(entry.url) else {
+            throw QuireError(
+                .unavailable, "this version cannot keep documents at \(entry.url) (provider \(entry.name))",
+                remedy: "Use a newer version, or another provider")
+        }
+        return FolderProvider(root: folder, logger: logger)
+    }
+
+    /// The containers that sync by themselves: the default one, and those with a provider of their own.
+    func containers(_ configuration: Configuration) throws(QuireError) -> [SyncedContainer] {
+        guard let main = configuration.defaultProvider else {
+            throw QuireError(.usage, "the configuration names no provider", remedy: "Add one with `quire provider add`")
+        }
+        let separate = configuration.separateContainers
+        var containers = [
+            SyncedContainer(
+                id: .default, root: .root, excluded: separate.map { RelativePath([$0.name]) }, providerName: main.name,
+                provider: try provider(main))
+        ]
+        for container in separate {
+            guard let entry = container.provider.flatMap(configuration.provider(named:)) else { continue }
+            containers.append(
+                SyncedContainer(
+                    id: container.id, root: RelativePath([container.name]), providerName: entry.name,
+                    provider: try provider(entry)))
+        }
+        return containers
+    }
+}
+
+extension Configuration {
+    /// Containers with a provider of their own; the others are ordinary directories of the default container.
+    var separateContainers: [Container] { containers.filter { $0.provider != nil } }
+
+    /// The name of the provider that keeps a container.
+    func providerName(of container: ContainerID) -> String {
+        let own = containers.first { $0.id == container }?.provider
+        return own ?? defaultProvider?.name ?? ""
+    }
+}

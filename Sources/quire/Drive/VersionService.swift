@@ -1,0 +1,88 @@
+import Glibc
+import QuireCore
+import QuireStore
+import QuireSync
+
+/// Kept versions of documents, and conflicts brought to an end.
+struct VersionService: Sendable {
+    let view: DriveView
+    let versions: KeptVersions
+    let staging: Staging
+
+    /// The kept versions of a document, newest first; also those of its conflict copies that were resolved.
+    func list(_ path: RelativePath) async throws -> [VersionMethods.Version] {
+        try await kept(path).map { version in
+            VersionMethods.Version(name: version.name, date: WireTime(version.status.mtime), size: version.status.size)
+        }
+    }
+
+    /// Makes a kept version the document's content; what was there is kept as a version first.
+    func restore(_ path: RelativePath, version name: String, committer: any LocalTreeCommitter) async throws {
+        let entry = try await view.entry(at: path)
+        guard let version = try await kept(path).first(where: { $0.name == name }) else {
+            throw QuireError(.notFound, "\(path) has no version \(name)", remedy: "See `quire versions \(path)`")
+        }
+        let (tree, versions, staging) = (view.tree, versions, staging)
+        let result = try await Blocking.run { () throws -> LocalChangeResult in
+            try versions.keep(copyOf: path, in: tree, item: entry.id)
+            let staged = try staging.createFile("restored")
+            let source = try OwnedDescriptor.open(version.path, O_RDONLY | O_NOFOLLOW)
+            _ = try ContentCopy.copy(from: source, to: staged.descriptor, shown: version.path)
+            let file = staged.keep()
+            defer { staging.discard(file) }
+            try staging.finish(file, mtime: WallClock.now(), mode: entry.mode)
+            let status = try tree.requiredStatus(at: path)
+            return try committer.commit(
+                LocalChange(
+                    path: path, .install(stagedPath: file, dataless: false), expecting: .fingerprint(status.fingerprint),
+                    base: nil))
+        }
+        guard case .done = result else {
+            throw QuireError(.busy, "\(path) is in use or has just changed", remedy: "Close it and try again")
+        }
+    }
+
+    /// Ends the conflict of a document.
+    func resolve(
+        _ path: RelativePath, keep: [String], sync: SyncService, committer: any LocalTreeCommitter
+    ) async throws -> VersionMethods.Resolve.Result {
+        let conflicts = try await view.conflicts()
+        let document = conflicts.document(of: path)
+        let choice = try ConflictResolution.choose(document, copies: conflicts.copies(of: document), keep: keep)
+        if let winner = choice.becomesDocument { try await sync.resolveConflict(winner, keep: .copy) }
+        for copy in choice.removed { try await sync.resolveConflict(copy, keep: .original) }
+        for (copy, name) in choice.renamed { try await rename(copy, to: name, committer) }
+        let removed = choice.removed + (choice.becomesDocument.map { [$0] } ?? [])
+        return .init(
+            removed: removed.map(WirePath.init), kept: ([document] + choice.renamed.map(\.1)).map(WirePath.init))
+    }
+
+    private func rename(
+        _ path: RelativePath, to destination: RelativePath, _ committer: any LocalTreeCommitter
+    ) async throws {
+        let tree = view.tree
+        let result = try await Blocking.run { () throws -> LocalChangeResult in
+            let status = try tree.requiredStatus(at: path)
+            return try committer.commit(
+                LocalChange(path: path, .move(to: destination), expecting: .fingerprint(status.fingerprint), base: nil))
+        }
+        guard case .done = result else {
+            throw QuireError(.busy, "\(path) cannot be renamed to \(destination)", remedy: "Rename it yourself")
+        }
+    }
+
+    private func kept(_ path: RelativePath) async throws -> [KeptVersions.Version] {
+        let entry = try await view.entry(at: path)
+        let versions = versions
+        let found = try await Blocking.run { () throws -> [KeptVersions.Version] in
+            var found = try versions.list(entry.id)
+            for item in try versions.items() where item != entry.id {
+                found += try versions.list(item).filter { version in
+                    version.origin.map { ConflictSet(copies: [$0]).document(of: $0) == path && $0 != path } ?? false
+                }
+            }
+            return found
+        }
+        return found.sorted { $0.name > $1.name }
+    }
+}
