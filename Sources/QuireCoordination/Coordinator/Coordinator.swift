@@ -22,6 +22,7 @@ package final class Coordinator: Sendable {
     /// Innermost: nothing else is locked, called or awaited while it is held.
     private let state = Mutex(State())
     private let active = Atomic<Bool>(false)
+    private let occupied = Atomic<Bool>(false)
     let clock: CoordinatorClock
 
     /// - Parameter clock: for deadlines and ages.
@@ -31,6 +32,10 @@ package final class Coordinator: Sendable {
 
     /// Whether a claim of another purpose than the mount's is held or waited for. One relaxed atomic load.
     package var isActive: Bool { active.load(ordering: .relaxed) }
+
+    /// Whether any claim is held or waited for, the mount's included: then a rename must be told by `noteMove`. One relaxed
+    /// atomic load.
+    package var hasClaims: Bool { occupied.load(ordering: .relaxed) }
 
     /// Grants a claim that nothing is in the way of now.
     /// - Returns: nil where it would have to wait; nothing is kept of the request then.
@@ -108,6 +113,8 @@ package final class Coordinator: Sendable {
     private func publish(_ state: borrowing State) {
         let isActive = state.table.hasExplicitClaims
         if active.load(ordering: .relaxed) != isActive { active.store(isActive, ordering: .relaxed) }
+        let hasClaims = !state.table.isEmpty
+        if occupied.load(ordering: .relaxed) != hasClaims { occupied.store(hasClaims, ordering: .relaxed) }
     }
 }
 

@@ -23,14 +23,14 @@ extension ClaimTable {
 
     /// Puts the record into the lanes of its paths.
     mutating func addKeys(_ slot: Int32) {
-        let record = records[Int(slot)]
+        let (order, purpose, accesses) = (records[Int(slot)].order, records[Int(slot)].purpose, records[Int(slot)].accesses)
         var keys: [ClaimRecord.Key] = []
-        keys.reserveCapacity(record.accesses.count)
-        for access in record.accesses {
+        keys.reserveCapacity(accesses.count)
+        for access in accesses {
             let node = trie.node(making: access.key)
             while lanes.count < trie.nodes.count * LaneKind.allCases.count { lanes.append(Lane()) }
             let key = ClaimRecord.Key(node: node, lane: access.lane)
-            guard lanes[key.laneIndex].insert(order: record.order, slot: slot, purpose: record.purpose) else { continue }
+            guard lanes[key.laneIndex].insert(order: order, slot: slot, purpose: purpose) else { continue }
             trie.use(node)
             if key.lane == .trees { treeEntries += 1 }
             keys.append(key)
@@ -53,17 +53,17 @@ extension ClaimTable {
     /// Forgets a record that nothing is parked on and that is in no list but the lanes.
     mutating func withdraw(_ slot: Int32) {
         removeKeys(slot)
-        let record = records[Int(slot)]
-        slots[record.id] = nil
-        if let client = record.client {
-            clients[client]?.remove(record.id)
+        let id = records[Int(slot)].id
+        slots[id] = nil
+        if let client = records[Int(slot)].client {
+            clients[client]?.remove(id)
             if clients[client]?.isEmpty == true { clients[client] = nil }
         }
-        purposes.leave(record.purpose)
+        purposes.leave(records[Int(slot)].purpose)
         records[Int(slot)].phase = .free
         records[Int(slot)].accesses = []
-        records[Int(slot)].overtook = []
-        records[Int(slot)].overtakenBy = []
+        if !records[Int(slot)].overtook.isEmpty { records[Int(slot)].overtook = [] }
+        if !records[Int(slot)].overtakenBy.isEmpty { records[Int(slot)].overtakenBy = [] }
         freeSlots.append(slot)
     }
 
@@ -109,9 +109,9 @@ extension ClaimTable {
     /// Removes a holder or waiter, and lets those who were parked on it look again.
     mutating func remove(_ slot: Int32) -> [ClaimAction] {
         if records[Int(slot)].isHeld {
-            let record = records[Int(slot)]
-            if let moved = purposes.removeHeld(at: record.position, record.purpose) {
-                records[Int(moved)].position = record.position
+            let position = records[Int(slot)].position
+            if let moved = purposes.removeHeld(at: position, records[Int(slot)].purpose) {
+                records[Int(moved)].position = position
             }
         } else {
             stopWaiting(slot)
