@@ -149,7 +149,8 @@ struct ClaimOrderTests {
         _ = table.ask(0, .writing("X/Y"), purpose: "holder")
         for id in 1...count {
             let purpose = onePurpose ? "quire.mount" : "purpose \(id)"
-            let access = id.isMultiple(of: 3) ? Access.reading("X/Y") : .writing("X/Y", id % 3 == 1 ? .inPlace : .deleting)
+            let option: WritingOption = id % 3 == 1 ? .inPlace : .deleting
+            let access: Access = id.isMultiple(of: 3) ? .reading("X/Y") : .writing("X/Y", option)
             _ = table.ask(id, access, purpose: purpose)
         }
         var granted = table.release(0).granted

@@ -13,7 +13,8 @@ struct ClaimTableModelTests {
         var run = ModelRun(seed: seed)
         for step in 0..<steps {
             if let difference = run.step() {
-                Issue.record("seed \(seed), step \(step): \(difference)\n\(run.recent.map { $0() }.joined(separator: "\n"))")
+                let history = run.recent.map { $0() }.joined(separator: "\n")
+                Issue.record("seed \(seed), step \(step): \(difference)\n\(history)")
                 return
             }
         }
@@ -83,10 +84,14 @@ struct ModelRun {
     }
 
     private func compare() -> String? {
-        if count % 4 == 0, let (left, right) = reference.incompatibleHolders() { return "\(left) and \(right) are both held" }
+        if count % 4 == 0, let (left, right) = reference.incompatibleHolders() {
+            return "\(left) and \(right) are both held"
+        }
         for entry in reference.entries {
             if table.isHeld(entry.id) != (entry.heldSince != nil) { return "\(entry.id) is held in one only" }
-            if count % 4 == 0, table.accesses(of: entry.id) != entry.accesses { return "\(entry.id) is at different paths" }
+            if count % 4 == 0, table.accesses(of: entry.id) != entry.accesses {
+                return "\(entry.id) is at different paths"
+            }
         }
         if table.slots.count != reference.entries.count { return "the table keeps more than the reference" }
         guard count % 16 == 0 else { return nil }

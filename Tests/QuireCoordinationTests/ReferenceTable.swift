@@ -228,7 +228,8 @@ struct ReferenceTable {
         guard let heldSince = entry.heldSince else { return blockers(of: index) }
         return entries.indices.filter { other in
             let other = entries[other]
-            return other.heldSince == nil && other.isNested && other.purpose == entry.purpose && other.order >= heldSince
+            guard other.heldSince == nil, other.isNested, other.purpose == entry.purpose else { return false }
+            return other.order >= heldSince
         }
     }
 

@@ -28,7 +28,9 @@ struct WaitRow: Sendable, CustomTestStringConvertible {
         readings.map { WaitRow("read X, read X with \($0.rawValue)", .reading("X"), .reading("X", $0), waits: false) }
         + readings.flatMap { reading in
             WritingOption.allCases.map { option in
-                WaitRow("read X with \(reading.rawValue), \(option) X", .reading("X", reading), .writing("X", option), waits: true)
+                WaitRow(
+                    "read X with \(reading.rawValue), \(option) X", .reading("X", reading), .writing("X", option),
+                    waits: true)
             }
         }
         + WritingOption.allCases.flatMap { left in
@@ -37,8 +39,10 @@ struct WaitRow: Sendable, CustomTestStringConvertible {
             }
         }
 
-    static let child: [WaitRow] = [Access.reading("X/Y"), .writing("X/Y"), .reading("X/Y/Z"), .writing("X/Y/Z", .deleting)]
-        .flatMap { child in
+    static let below: [Access] = [.reading("X/Y"), .writing("X/Y"), .reading("X/Y/Z"), .writing("X/Y/Z", .deleting)]
+
+    static let child: [WaitRow] =
+        below.flatMap { child in
             [WaitRow("read X, \(child.path) below it", .reading("X"), child, waits: false)]
                 + plain.map { WaitRow("\($0) X, \(child.path) below it", .writing("X", $0), child, waits: false) }
                 + tree.map { WaitRow("\($0) X, \(child.path) below it", .writing("X", $0), child, waits: true) }
@@ -49,11 +53,14 @@ struct WaitRow: Sendable, CustomTestStringConvertible {
         WaitRow("two reads in P", .reading("P/a", packageRoot: "P"), .reading("P/b", packageRoot: "P"), waits: false),
         WaitRow("write P, read in P", .writing("P"), .reading("P/a", packageRoot: "P"), waits: true),
         WaitRow("read P, write in P", .reading("P"), .writing("P/a", packageRoot: "P"), waits: true),
-        WaitRow("write and read of others in P", .writing("P/a", packageRoot: "P"), .reading("P/b", packageRoot: "P"), waits: true),
+        WaitRow(
+            "write and read of others in P", .writing("P/a", packageRoot: "P"), .reading("P/b", packageRoot: "P"),
+            waits: true),
         WaitRow("two writes in P", .writing("P/a", packageRoot: "P"), .writing("P/b", packageRoot: "P"), waits: true),
         WaitRow("a package in P", .writing("P/Q/a", packageRoot: "P"), .reading("P/b", packageRoot: "P"), waits: true),
         WaitRow("delete in P, read P", .writing("P/a", .deleting, packageRoot: "P"), .reading("P"), waits: true),
-        WaitRow("delete above P, read in P", .writing("X", .deleting), .reading("X/P/a", packageRoot: "X/P"), waits: true),
+        WaitRow(
+            "delete above P, read in P", .writing("X", .deleting), .reading("X/P/a", packageRoot: "X/P"), waits: true),
         WaitRow("write above P, write in P", .writing("X"), .writing("X/P/a", packageRoot: "X/P"), waits: false),
     ]
 

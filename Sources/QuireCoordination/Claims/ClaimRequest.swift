@@ -13,8 +13,8 @@ package struct ClaimRequest: Sendable {
     package var processID: Int32?
     /// Whether the caller keeps what its purpose holds now until this request is answered.
     ///
-    /// Then the request goes ahead of waiters that wait for those claims, and fails with `.deadlock` where it would wait
-    /// for a claim whose holder waits for them. False for requests that have nothing to do with one another.
+    /// Then the request goes ahead of waiters that wait for those claims, and fails with `.deadlock` where it would
+    /// wait for a claim whose holder waits for them. False for requests that have nothing to do with one another.
     package var isNested: Bool
     /// When it was made, on the table's clock.
     package var now: Duration

@@ -2,7 +2,7 @@
 package struct CoordinationError: Error, Sendable, Equatable, CustomStringConvertible {
     /// The kinds, closed so that callers switch exhaustively.
     package enum Code: Sendable, Equatable {
-        /// Waiting would never end: each of these waits for the next, the last for the first. The first is the one that failed.
+        /// Waiting would never end: each of these waits for the next, the last for the first. The first failed.
         case deadlock(cycle: [ClaimReport])
         /// The deadline passed first.
         case deadline

@@ -3,8 +3,8 @@ import Synchronization
 extension Coordinator {
     /// Waits until the claim is granted.
     ///
-    /// Cancelling the task ends the wait with `.cancelled`. Where the grant came first the claim is returned and must be
-    /// released all the same.
+    /// Cancelling the task ends the wait with `.cancelled`. Where the grant came first the claim is returned and must
+    /// be released all the same.
     /// - Parameters:
     ///   - deadline: how long to wait at most, from now; nil waits for ever.
     ///   - isNested: see `ClaimRequest.isNested`.

@@ -33,8 +33,8 @@ package final class Coordinator: Sendable {
     /// Whether a claim of another purpose than the mount's is held or waited for. One relaxed atomic load.
     package var isActive: Bool { active.load(ordering: .relaxed) }
 
-    /// Whether any claim is held or waited for, the mount's included: then a rename must be told by `noteMove`. One relaxed
-    /// atomic load.
+    /// Whether any claim is held or waited for, the mount's included: then a rename must be told by `noteMove`. One
+    /// relaxed atomic load.
     package var hasClaims: Bool { occupied.load(ordering: .relaxed) }
 
     /// Grants a claim that nothing is in the way of now.

@@ -1,7 +1,7 @@
 /// Cycles of waiting.
 ///
-/// An edge leads from a waiter to each claim in its way, and from a holder to each nested request of its purpose that was
-/// made while it held: it does not end before that one was answered.
+/// An edge leads from a waiter to each claim in its way, and from a holder to each nested request of its purpose that
+/// was made while it held: it does not end before that one was answered.
 extension ClaimTable {
     /// How much of a lane the search has been through.
     private struct Coverage {

@@ -18,7 +18,9 @@ extension ClaimTable {
 
     /// An item was renamed: claims on it and below follow it, holders and waiters alike, except those for replacing.
     /// Claims on what was at the destination stay there.
-    package mutating func moved(from: RelativePath, to: RelativePath, destinationPackage: RelativePath? = nil) -> [ClaimAction] {
+    package mutating func moved(
+        from: RelativePath, to: RelativePath, destinationPackage: RelativePath? = nil
+    ) -> [ClaimAction] {
         moved([Move(from: from, to: to, destinationPackage: destinationPackage)])
     }
 

@@ -23,7 +23,8 @@ extension ClaimTable {
 
     /// Puts the record into the lanes of its paths.
     mutating func addKeys(_ slot: Int32) {
-        let (order, purpose, accesses) = (records[Int(slot)].order, records[Int(slot)].purpose, records[Int(slot)].accesses)
+        let (order, purpose) = (records[Int(slot)].order, records[Int(slot)].purpose)
+        let accesses = records[Int(slot)].accesses
         var keys: [ClaimRecord.Key] = []
         keys.reserveCapacity(accesses.count)
         for access in accesses {
@@ -124,7 +125,7 @@ extension ClaimTable {
     /// Grants those of `waiters` that nothing is in the way of any more, oldest first, and parks the rest anew.
     mutating func reconsider(_ waiters: [Int32]) -> [ClaimAction] {
         var actions: [ClaimAction] = []
-        for slot in waiters.count > 1 ? waiters.sorted(by: { records[Int($0)].order < records[Int($1)].order }) : waiters {
+        for slot in waiters.sorted(by: { records[Int($0)].order < records[Int($1)].order }) {
             if let blocker = blocker(of: slot) {
                 unpark(slot)
                 park(slot, on: blocker)
