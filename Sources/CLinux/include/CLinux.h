@@ -33,5 +33,7 @@ int quire_fallocate(int file, int mode, int64_t offset, int64_t length);
 int64_t quire_birth_time(int file);
 // prctl(2) PR_SET_NAME: the calling thread, 15 bytes at the most.
 int quire_name_thread(const char *name);
+// statx(2) with all fields; `buffer` holds a struct statx (256 bytes).
+int quire_statx(int directory, const char *path, int flags, void *buffer);
 
 #endif

@@ -1,3 +1,4 @@
+import CLinux
 import Crypto
 import Glibc
 import QuireCore
@@ -32,7 +33,7 @@ enum ContentCopy {
 
     /// Shares the blocks where the filesystem can. What is hashed afterwards is the clone, which nobody else changes.
     private static func isCloned(from source: Int32, to target: Int32) -> Bool {
-        ioctl(target, LinuxCalls.cloneFile, source) == 0
+        quire_ficlone(target, source) == 0
     }
 
     private static func hash(

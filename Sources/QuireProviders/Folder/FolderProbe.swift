@@ -1,3 +1,4 @@
+import CLinux
 import Glibc
 import QuireCore
 
@@ -30,7 +31,7 @@ struct FolderProbe {
             try Placement.exchange((directory, first), with: (directory, second))
         }
         do throws(SystemFailure) {
-            try SystemCalls.rename((directory, first), to: (directory, second), flags: LinuxCalls.renameNoReplace)
+            try SystemCalls.rename((directory, first), to: (directory, second), flags: quire_RENAME_NOREPLACE)
         } catch {
             noReplace = error.code == EEXIST
         }

@@ -1,3 +1,4 @@
+import CLinux
 import Glibc
 package import QuireCore
 
@@ -157,7 +158,7 @@ extension FolderProvider {
             return try SystemCalls.open(at: directory, name, O_RDONLY | O_NONBLOCK)
         } catch {
             guard error.code == EACCES else { throw error }
-            return try SystemCalls.open(at: directory, name, LinuxCalls.pathOnly)
+            return try SystemCalls.open(at: directory, name, quire_O_PATH)
         }
     }
 }

@@ -139,7 +139,7 @@ extension FolderProvider {
     func waitUntilSettled(_ mtime: FileTime) {
         let granularity = granularity
         let age = SystemCalls.now().nanoseconds &- mtime.nanoseconds
-        if abs(age) < granularity { SystemCalls.sleep(nanoseconds: granularity - age) }
+        if age.magnitude < granularity.magnitude { SystemCalls.sleep(nanoseconds: granularity - age) }
     }
 
     static func facts(of file: borrowing OpenFile, _ path: RelativePath) throws(ProviderError) -> FileFacts {

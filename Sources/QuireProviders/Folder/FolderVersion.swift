@@ -38,7 +38,7 @@ enum FolderVersion {
 
     /// Whether an entry so stamped may be written again without its stamp changing.
     static func isRacy(_ facts: FileFacts, now: FileTime, granularity: Int64) -> Bool {
-        facts.kind == .file && abs(now.nanoseconds &- facts.mtime.nanoseconds) < granularity
+        facts.kind == .file && (now.nanoseconds &- facts.mtime.nanoseconds).magnitude < granularity.magnitude
     }
 
     static func item(

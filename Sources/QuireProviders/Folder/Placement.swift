@@ -1,3 +1,4 @@
+import CLinux
 import Glibc
 import QuireCore
 
@@ -11,7 +12,7 @@ enum Placement {
     /// linked, is renamed after a look.
     static func intoFreeName(_ from: Place, to: Place) throws(SystemFailure) {
         do throws(SystemFailure) {
-            try SystemCalls.rename(from, to: to, flags: LinuxCalls.renameNoReplace)
+            try SystemCalls.rename(from, to: to, flags: quire_RENAME_NOREPLACE)
             return
         } catch {
             guard isUnsupported(error) else { throw error }
@@ -28,7 +29,7 @@ enum Placement {
 
     /// Trades the two entries in one step.
     static func exchange(_ one: Place, with other: Place) throws(SystemFailure) {
-        try SystemCalls.rename(one, to: other, flags: LinuxCalls.renameExchange)
+        try SystemCalls.rename(one, to: other, flags: quire_RENAME_EXCHANGE)
     }
 
     /// Whether the filesystem has no such form of rename or link.

@@ -1,3 +1,4 @@
+import CLinux
 import Glibc
 import QuireCore
 
@@ -51,17 +52,14 @@ enum SystemCalls {
 
     /// - Parameter path: below `directory`, NUL-terminated.
     static func facts(_ directory: Int32, _ path: UnsafePointer<CChar>, flags: Int32) throws(SystemFailure) -> FileFacts {
-        if let statx = LinuxCalls.statx {
-            let result = withUnsafeTemporaryAllocation(byteCount: 256, alignment: 8) { buffer in
-                Result { () throws(SystemFailure) -> FileFacts in
-                    try check("statx") {
-                        statx(directory, path, flags, LinuxCalls.statusMask, buffer.baseAddress!)  // 256 bytes: never nil
-                    }
-                    return FileFacts(statx: UnsafeRawBufferPointer(buffer))
-                }
+        let result = withUnsafeTemporaryAllocation(byteCount: 256, alignment: 8) { buffer in
+            Result { () throws(SystemFailure) -> FileFacts in
+                try check("statx") { quire_statx(directory, path, flags, buffer.baseAddress) }
+                return FileFacts(statx: UnsafeRawBufferPointer(buffer))
             }
-            if case .failure(let failure) = result, failure.code == ENOSYS {} else { return try result.get() }
         }
+        // A kernel, or a sandbox, without statx.
+        if case .failure(let failure) = result, failure.code == ENOSYS {} else { return try result.get() }
         var raw = stat()
         if flags & LinuxCalls.emptyPath != 0 {
             try check("fstat") { fstat(directory, &raw) }
@@ -78,11 +76,7 @@ enum SystemCalls {
             try to.name.withCString { (target) throws(SystemFailure) in
                 try check("rename") {
                     guard flags != 0 else { return renameat(from.directory, source, to.directory, target) }
-                    guard let renameat2 = LinuxCalls.renameat2 else {
-                        errno = ENOSYS
-                        return -1
-                    }
-                    return renameat2(from.directory, source, to.directory, target, flags)
+                    return quire_renameat2(from.directory, source, to.directory, target, flags)
                 }
             }
         }

@@ -1,4 +1,3 @@
-import Crypto
 import Glibc
 import QuireCore
 
@@ -25,8 +24,7 @@ enum LocalFiles {
             if count == 0 { break }
             bytes += buffer.prefix(Int(count))
         }
-        let checksum = ContentChecksum(bytes: Array(SHA256.hash(data: bytes)))
-        guard Int64(bytes.count) == content.size.bytes, checksum == content.checksum else {
+        guard Int64(bytes.count) == content.size.bytes, ContentChecksum.sha256(of: bytes) == content.checksum else {
             throw ProviderError(.corrupt, "\(path): what arrived is not what was sent")
         }
         return bytes
@@ -49,10 +47,7 @@ enum LocalFiles {
                 try ContentCopy.write(content, to: file.descriptor)
             }
             progress(ByteCount(Int64(content.count)))
-            guard let checksum = ContentChecksum(bytes: Array(SHA256.hash(data: content))) else {
-                throw ProviderError(.corrupt, "\(path): no checksum could be computed")
-            }
-            return checksum
+            return ContentChecksum.sha256(of: content)
         } catch {
             _ = unlink(destination)
             throw error
