@@ -13,13 +13,15 @@ enum ContentCopy {
     /// - Parameters:
     ///   - path: the item, for messages.
     ///   - target: open for reading and writing.
+    ///   - expected: how many bytes there should be; a source that has grown is not followed for ever.
     ///   - progress: called with the bytes copied so far.
+    /// - Returns: what was copied: more than `expected` where the source has grown.
     static func copy(
-        _ path: RelativePath, from source: Int32, to target: Int32, cancellation: Cancellation,
+        _ path: RelativePath, from source: Int32, to target: Int32, expected: Int64, cancellation: Cancellation,
         progress: (ByteCount) -> Void = { _ in }
     ) throws(ProviderError) -> (size: ByteCount, checksum: ContentChecksum) {
         let cloned = isCloned(from: source, to: target)
-        return try hash(path, cloned ? target : source, cancellation, progress) { (bytes, offset) throws(ProviderError) in
+        return try hash(path, cloned ? target : source, expected, cancellation, progress) { (bytes, offset) throws(ProviderError) in
             if cloned || isZero(bytes) { return }
             try ErrnoTranslation.about(path, "written") { () throws(SystemFailure) in
                 try write(bytes, to: target, at: offset)
@@ -37,14 +39,15 @@ enum ContentCopy {
     }
 
     private static func hash(
-        _ path: RelativePath, _ source: Int32, _ cancellation: Cancellation, _ progress: (ByteCount) -> Void,
+        _ path: RelativePath, _ source: Int32, _ expected: Int64, _ cancellation: Cancellation,
+        _ progress: (ByteCount) -> Void,
         each: (UnsafeRawBufferPointer, Int64) throws(ProviderError) -> Void, end: (Int64) throws(ProviderError) -> Void
     ) throws(ProviderError) -> (size: ByteCount, checksum: ContentChecksum) {
         var hasher = SHA256()
         var offset: Int64 = 0
         let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: chunk, alignment: 4096)
         defer { buffer.deallocate() }
-        while true {
+        while offset <= expected {
             try cancellation.check()
             let count = try ErrnoTranslation.about(path, "read") { () throws(SystemFailure) in
                 try SystemCalls.check("read") { Int32(pread(source, buffer.baseAddress, chunk, off_t(offset))) }

@@ -45,7 +45,7 @@ extension FolderProvider {
         guard FolderVersion.version(of: facts) == version else { throw FolderSwap.refused(path) }
         return try Self.creating(destination, for: path) { (target) throws(ProviderError) in
             let copied = try ContentCopy.copy(
-                path, from: source.descriptor, to: target, cancellation: cancellation,
+                path, from: source.descriptor, to: target, expected: facts.size, cancellation: cancellation,
                 progress: { bytes in
                     self.hooks.duringFetch?(path)
                     progress(bytes)

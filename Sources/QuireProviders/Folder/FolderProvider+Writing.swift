@@ -142,7 +142,7 @@ extension FolderProvider {
             return file
         }
         let copied = try ContentCopy.copy(
-            path, from: source.descriptor, to: target.descriptor, cancellation: cancellation)
+            path, from: source.descriptor, to: target.descriptor, expected: content.size.bytes, cancellation: cancellation)
         guard copied.size == content.size, copied.checksum == content.checksum else {
             throw ProviderError(.corrupt, "\(path): what arrived in the provider's folder is not what was sent")
         }

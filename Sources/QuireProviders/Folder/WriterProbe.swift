@@ -19,14 +19,28 @@ enum WriterProbe {
     ) throws(Failure) -> Outcome {
         // The kernel tells the holder of an opener that waits by a signal; SIGURG is ignored unless asked for.
         _ = fcntl(descriptor, LinuxCalls.setSignal, SIGURG)
-        if fcntl(descriptor, LinuxCalls.setLease, Int32(F_RDLCK)) == 0 {
+        switch takeLease(descriptor) {
+        case 0:
             defer { _ = fcntl(descriptor, LinuxCalls.setLease, Int32(F_UNLCK)) }
             try body()
             return .done
+        case EAGAIN: return .writerPresent
+        default:
+            try body()
+            return .unknown
         }
-        if errno == EAGAIN { return .writerPresent }
-        try body()
-        return .unknown
+    }
+
+    /// Answers 0 or an errno. A process that is just being started has its parent's descriptors for a moment, so one look
+    /// that finds a writer proves none.
+    private static func takeLease(_ descriptor: Int32) -> Int32 {
+        for _ in 0..<10 {
+            if fcntl(descriptor, LinuxCalls.setLease, Int32(F_RDLCK)) == 0 { return 0 }
+            let code = errno
+            if code != EAGAIN { return code }
+            SystemCalls.sleep(nanoseconds: 1_000_000)
+        }
+        return EAGAIN
     }
 
     static func busy(_ path: RelativePath) -> ProviderError {
