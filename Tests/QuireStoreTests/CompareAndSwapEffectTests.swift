@@ -51,6 +51,30 @@ import Testing
         #expect(access(staged, F_OK) != 0)
     }
 
+    @Test("What root installs belongs to the one whose file it replaces, else to the directory's", .enabled(if: geteuid() == 0))
+    func installGivesAway() throws {
+        let old = try directory.write("old", to: "Notes/a")
+        #expect(chown(tree.rootPath + "/Notes", 4711, 4712) == 0 && chown(tree.rootPath + "/Notes/a", 4713, 4714) == 0)
+        let before = try tree.requiredStatus(at: "Notes/a")
+        _ = try committed(
+            LocalChange(
+                path: "Notes/a", .install(stagedPath: try directory.stage("new"), dataless: false),
+                expecting: .fingerprint(before.fingerprint), base: base))
+        _ = try committed(
+            LocalChange(
+                path: "Notes/b", .install(stagedPath: try directory.stage("new"), dataless: false), expecting: .absent,
+                base: nil))
+        #expect(try owner("Notes/a") == [4713, 4714])
+        #expect(try owner("Notes/b") == [4711, 4712])
+        _ = old
+    }
+
+    private func owner(_ path: String) throws -> [UInt32] {
+        var status = stat()
+        guard lstat(tree.rootPath + "/" + path, &status) == 0 else { throw StoreError(errno: errno, "find", path) }
+        return [status.st_uid, status.st_gid]
+    }
+
     @Test("makeDirectory sets mode and mtime exactly, whatever the umask")
     func makeDirectory() throws {
         let mtime = FileTime(seconds: 1_500_000_000, nanoseconds: 999_999_999)

@@ -10,6 +10,7 @@ extension CompareAndSwap {
         if site.found?.kind == .directory { return .stale }
         let source = Array(stagedPath.utf8)
         let directory = location.directory.rawValue
+        try give(staged: stagedPath, to: try owner(location, site), site)
         let result =
             site.found == nil
             ? RenameCall.withoutReplace(AT_FDCWD, source, directory, site.name.bytes)
@@ -35,6 +36,7 @@ extension CompareAndSwap {
             throw site.change.failure(code, "create the directory")
         }
         do {
+            try give(directory, site.name, to: try owner(location, site), site)
             try apply(mode: mode, mtime: mtime, location, site)
             let status = try statusAfter(location, site, was: site.name)
             return site.done(.installed(parent: site.parent, name: site.name, status, dataless: false), status: status)
@@ -82,6 +84,39 @@ extension CompareAndSwap {
         try apply(mode: mode, mtime: mtime, location, site)
         let status = try statusAfter(location, site, was: site.name)
         return site.done(.attributes(status), status: status)
+    }
+
+    /// Whose a new entry is: the one's that it replaces, else the directory's. Nil where this process can give nothing
+    /// away (it is not root) or need not.
+    private static func owner(_ location: borrowing DriveTree.Location, _ site: Site) throws(LocalChangeError)
+        -> (user: uid_t, group: gid_t)?
+    {
+        guard geteuid() == 0 else { return nil }
+        var status = stat()
+        let directory = location.directory.rawValue
+        let result =
+            site.found == nil
+            ? fstat(directory, &status)
+            : site.name.withCString { fstatat(directory, $0, &status, AT_SYMLINK_NOFOLLOW) }
+        guard result == 0 else { throw site.change.failure(errno, "look up the owner of") }
+        return status.st_uid == 0 && status.st_gid == 0 ? nil : (status.st_uid, status.st_gid)
+    }
+
+    private static func give(_ directory: Int32, _ name: FileName, to owner: (user: uid_t, group: gid_t)?, _ site: Site)
+        throws(LocalChangeError)
+    {
+        guard let owner else { return }
+        let result = name.withCString { fchownat(directory, $0, owner.user, owner.group, AT_SYMLINK_NOFOLLOW) }
+        guard result == 0 else { throw site.change.failure(errno, "set the owner of") }
+    }
+
+    private static func give(staged path: String, to owner: (user: uid_t, group: gid_t)?, _ site: Site)
+        throws(LocalChangeError)
+    {
+        guard let owner else { return }
+        guard lchown(path, owner.user, owner.group) == 0 else {
+            throw site.change.failure(errno, "set the owner of")
+        }
     }
 
     /// Sets mode (not of a symlink, which has none) and mtime, both or neither.
