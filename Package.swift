@@ -60,6 +60,8 @@ let package = Package(
             dependencies: [
                 "CLinux", "QuireCore",
                 .product(name: "GRDB", package: "GRDB.swift"),
+                // The C functions under it, for the ingest path.
+                .product(name: "GRDBSQLite", package: "GRDB.swift"),
                 .product(name: "SystemPackage", package: "swift-system"),
                 .product(name: "Logging", package: "swift-log"),
             ],

@@ -1,0 +1,241 @@
+import Glibc
+import GRDB
+import Logging
+import QuireCore
+
+/// The body of the thread that is the index's one writer of rows: commits batches of events, and takes the rescan's steps
+/// between them.
+///
+/// `@unchecked Sendable`: everything mutable is touched by that thread alone.
+final class IngestThread: @unchecked Sendable {
+    static let batchLimit = 2000
+
+    private let pool: DatabasePool
+    private let queue: IngestQueue
+    private let progress: IngestProgress
+    private let lister: StoreLister
+    private let logger: Logger
+    private let marker: OpenMarker
+    private let settleLimit: Duration
+    private let clock: @Sendable () -> FileTime
+
+    // Of the thread alone.
+    private var state: IngestState
+    private var rescan: Rescan?
+    private var rescansAnswered = 0
+    private var suspects: Set<Int64> = []
+    private var lastUnasked: UInt64 = 0
+
+    init(
+        pool: DatabasePool, queue: IngestQueue, progress: IngestProgress, lister: StoreLister, state: IngestState,
+        marker: OpenMarker, settleLimit: Duration, clock: @escaping @Sendable () -> FileTime, logger: Logger
+    ) {
+        self.pool = pool
+        self.queue = queue
+        self.progress = progress
+        self.lister = lister
+        self.state = state
+        self.marker = marker
+        self.settleLimit = settleLimit
+        self.clock = clock
+        self.logger = logger
+    }
+
+    /// Runs until the queue is closed and empty.
+    func run() {
+        while true {
+            let idle: Int? = rescan.map { $0.hasDirectories ? 0 : 10 } ?? (suspects.isEmpty ? nil : 0)
+            switch queue.next(limit: Self.batchLimit, idleMilliseconds: idle, gathers: rescan == nil) {
+            case .closed: return
+            case .idle: stepRescan()
+            case .batch(let entries, let count):
+                commit(entries)
+                progress.committed(upTo: count)
+                // A steady stream of events must not keep the rescan from ending.
+                if rescan?.hasDirectories == true { stepRescan() }
+            }
+        }
+    }
+
+    // MARK: Batches
+
+    private func commit(_ entries: [IngestQueue.Entry]) {
+        let isDone = retrying("a batch of \(entries.count) events") { writer in
+            for entry in entries {
+                writer.now = entry.time.nanoseconds
+                try self.apply(entry.work, &writer)
+            }
+        }
+        if isDone { return enqueueMovedDirectories(entries) }
+        guard entries.count > 1 else {
+            if let entry = entries.first {
+                logger.error("an event could not be recorded; comparing all anew", metadata: ["event": "\(entry.work)"])
+            }
+            return startWholeRescan(unasked: true)
+        }
+        for entry in entries { commit([entry]) }
+    }
+
+    private func apply(_ work: IngestQueue.Entry.Work, _ writer: inout TreeWriter) throws {
+        switch work {
+        case .event(let event): try writer.apply(event)
+        case .command(.place(let layout)):
+            writer.state.layout = layout
+            try writer.placeAll()
+            try writer.db.setMeta(MetaKey.layout, PlacementRules(layout, writer.state.ephemeral).stored)
+        case .command(.rescan): startWholeRescan(unasked: false)
+        }
+    }
+
+    /// Runs `body` in one transaction until it succeeds, as long as it is the disk that refuses.
+    ///
+    /// - Returns: false when what failed would fail again.
+    private func retrying(_ what: String, _ body: (inout TreeWriter) throws -> Void) -> Bool {
+        var pause = 50
+        while true {
+            do {
+                try transaction(body)
+                return true
+            } catch {
+                let failure = IndexError(error, what)
+                guard failure.code != .failed || failure.isOfDisk else {
+                    logger.error("index: a change failed", metadata: ["what": "\(what)", "error": "\(failure)"])
+                    return false
+                }
+                if failure.code == .corrupt { marker.markDamaged() }
+                if pause == 50 { logger.warning("index: cannot write, retrying", metadata: ["error": "\(failure)"]) }
+                progress.failed(failure, limit: settleLimit)
+                // Not before the disk is better; the next start compares all with the store.
+                if queue.isClosed, pause > 200 { return true }
+                usleep(UInt32(pause) * 1000)
+                pause = min(pause * 2, 1000)
+            }
+        }
+    }
+
+    private func transaction(_ body: (inout TreeWriter) throws -> Void) throws {
+        let lister = lister
+        let after = try pool.writeWithoutTransaction { db -> TreeWriter in
+            var writer = TreeWriter(db: db, state: state) { lister.status(at: $0)?.inode }
+            try db.inTransaction(.immediate) {
+                try body(&writer)
+                if writer.state.nextID != state.nextID {
+                    try db.setMeta(MetaKey.nextID, String(writer.state.nextID))
+                }
+                return .commit
+            }
+            return writer
+        }
+        state = after.state
+        suspects.formUnion(after.suspects)
+        if after.missesDirectory { startWholeRescan(unasked: true) }
+    }
+
+    // MARK: Rescan
+
+    /// - Parameter unasked: an event named a directory that is not known, so something was missed. Not more than once a
+    ///   minute, and not while a rescan is on its way.
+    private func startWholeRescan(unasked: Bool) {
+        if unasked {
+            let time = Self.monotonic()
+            guard rescan?.isWhole != true, lastUnasked == 0 || time - lastUnasked > 60_000_000_000 else { return }
+            lastUnasked = time
+            logger.debug("index: an event was missed; comparing all with the store")
+            progress.rescanWanted()
+        }
+        rescan = Rescan(whole: state.root)
+    }
+
+    private func stepRescan() {
+        if rescan == nil, !suspects.isEmpty { rescan = Rescan(only: suspects) }
+        guard var current = rescan else { return }
+        if !suspects.isEmpty {
+            current.queue += suspects.sorted()
+            suspects = []
+        }
+        if let failure = rootFailure() {
+            current.report.failure = failure
+            return end(current)
+        }
+        if let directory = current.takeDirectory() {
+            return list(directory, current)
+        }
+        guard Self.monotonic() - current.lastStep >= Rescan.graceNanoseconds else {
+            rescan = current
+            return
+        }
+        var finished = current
+        let isDone = retrying("the end of a rescan") { writer in
+            finished = current
+            writer.now = self.clock().nanoseconds
+            try writer.removeMissing(&finished)
+        }
+        if !isDone { finished.report.failure = "the index could not be written" }
+        end(finished)
+    }
+
+    private func list(_ directory: Int64, _ current: Rescan) {
+        var stepped = current
+        let isDone = retrying("a directory of a rescan") { writer in
+            stepped = current
+            writer.now = self.clock().nanoseconds
+            try writer.compare(directory, &stepped, self.lister)
+        }
+        if !isDone { stepped.report.failure = "a directory could not be compared" }
+        stepped.lastStep = Self.monotonic()
+        rescan = stepped
+        if stepped.isWhole { progress.rescanListed(directory, queued: stepped.queue.count - stepped.next) }
+        progress.committed(upTo: progress.committedCount)
+    }
+
+    private func end(_ finished: Rescan) {
+        rescan = nil
+        if finished.isWhole {
+            progress.rescanEnded(finished.report, answering: progress.rescansWanted)
+            logger.info("index: rescan ended", metadata: ["report": "\(finished.report)"])
+        }
+        progress.committed(upTo: progress.committedCount)
+    }
+
+    /// Why the drive's directory cannot be compared; brings the root's row after the directory.
+    private func rootFailure() -> String? {
+        guard let status = lister.rootStatus() else { return "\(lister.root) is not there" }
+        guard rescan?.lastStep ?? 0 == 0 else { return nil }
+        _ = retrying("the root of a rescan") { writer in
+            guard var root = try writer.row(writer.state.root), root.local.inode != status.inode else { return }
+            root.local = LocalRecord(status, isDataless: false)
+            try writer.update(root)
+        }
+        return nil
+    }
+
+    /// A directory that was moved while a rescan is on its way may have left a place not yet listed for one that was.
+    private func enqueueMovedDirectories(_ entries: [IngestQueue.Entry]) {
+        guard rescan?.isWhole == true else { return }
+        var inodes: [UInt64] = []
+        for entry in entries {
+            switch entry.work {
+            case .event(.renamed(let rename)):
+                if rename.status.kind == .directory { inodes.append(rename.status.inode) }
+                if let other = rename.exchanged, other.kind == .directory { inodes.append(other.inode) }
+            case .event(.committed(let commit)):
+                if case .moved(_, _, _, _, let status) = commit.change, status.kind == .directory {
+                    inodes.append(status.inode)
+                }
+            case .event, .command: break
+            }
+        }
+        guard !inodes.isEmpty else { return }
+        var found: [Int64] = []
+        _ = retrying("directories that were moved") { writer in
+            found = try inodes.compactMap { try writer.directory($0)?.id }
+        }
+        rescan?.queue += found
+    }
+
+    private static func monotonic() -> UInt64 {
+        var time = timespec()
+        clock_gettime(CLOCK_MONOTONIC, &time)
+        return UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec)
+    }
+}

@@ -1,0 +1,202 @@
+import GRDB
+import QuireCore
+
+/// The base tree: rows of `bases`.
+extension TreeWriter {
+    /// A base row as its links need it.
+    struct BasePlace {
+        var id: Int64
+        var kind: FileKind
+        /// A directory that no provider told of, made because something in it was acknowledged.
+        var isUnknown: Bool
+    }
+
+    func base(_ container: ContainerID, in parent: Int64, _ name: FileName) throws -> BasePlace? {
+        try db.first(
+            "SELECT id, kind, version = '' FROM bases WHERE container = ? AND parent = ? AND name = ?",
+            .text(container.rawValue), .integer(parent), .blob(name.bytes)
+        ) { BasePlace(id: $0.integer(0), kind: FileKind(code: $0.integer(1)), isUnknown: $0.flag(2)) }
+    }
+
+    /// The base at a path below the container's root.
+    func base(_ container: ContainerID, at path: RelativePath) throws -> BasePlace? {
+        var parent: Int64 = 0
+        var found: BasePlace?
+        for name in path.components {
+            guard let next = try base(container, in: parent, name) else { return nil }
+            parent = next.id
+            found = next
+        }
+        return found
+    }
+
+    /// The base that stands for the directory at `path`, 0 for the root. Missing ones are made, of unknown version.
+    mutating func baseDirectory(_ container: ContainerID, at path: RelativePath) throws -> Int64 {
+        var parent: Int64 = 0
+        for name in path.components {
+            if let next = try base(container, in: parent, name) {
+                parent = next.id
+                continue
+            }
+            let id = try insertBase(container, in: parent, name, .unknownDirectory(container))
+            // The local directory there is the same one: what lies in it has not moved.
+            if var row = try itemAtBasePlace(container, in: parent, name), row.local.kind == .directory, row.base == nil,
+                !row.isLocalOnly
+            {
+                try link(&row, to: id, container, in: parent, name, .unknownDirectory(container))
+                try update(row)
+                try relinkChildren(of: row)
+            }
+            parent = id
+        }
+        return parent
+    }
+
+    /// The item that lies where a base is.
+    func itemAtBasePlace(_ container: ContainerID, in parent: Int64, _ name: FileName) throws -> ItemRow? {
+        let directory =
+            if parent != 0 {
+                try row(withBase: parent)?.id
+            } else if container == .default {
+                state.root
+            } else {
+                try db.first("SELECT id FROM items WHERE role = 1 AND container = ?", .text(container.rawValue)) {
+                    $0.integer(0)
+                }
+            }
+        return try directory.flatMap { try row(in: $0, name.bytes) }
+    }
+
+    private func insertBase(
+        _ container: ContainerID, in parent: Int64, _ name: FileName, _ record: BaseRecord
+    ) throws -> Int64 {
+        try db.run(
+            """
+            INSERT INTO bases (container, parent, name, kind, version, size, mtime, mode, identifier, checksum, \
+            symlink_target, orphan, since) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+            """, .text(container.rawValue), .integer(parent), .blob(name.bytes), .integer(record.kind.code),
+            .text(record.version.rawValue), .integer(record.size), .integer(record.mtime.nanoseconds),
+            .optional(record.mode.map { Int64($0) }), record.identifier.map { .text($0) } ?? .null,
+            record.checksum.map { .blob($0.bytes) } ?? .null, record.symlinkTarget.map { .blob($0) } ?? .null,
+            .flag(!record.version.rawValue.isEmpty), .integer(now))
+        return db.lastInsertedRowID
+    }
+
+    private func updateBase(_ id: Int64, _ record: BaseRecord) throws {
+        try db.run(
+            """
+            UPDATE bases SET kind = ?, version = ?, size = ?, mtime = ?, mode = ?, identifier = ?, checksum = ?, \
+            symlink_target = ? WHERE id = ?
+            """, .integer(record.kind.code), .text(record.version.rawValue), .integer(record.size),
+            .integer(record.mtime.nanoseconds), .optional(record.mode.map { Int64($0) }),
+            record.identifier.map { .text($0) } ?? .null, record.checksum.map { .blob($0.bytes) } ?? .null,
+            record.symlinkTarget.map { .blob($0) } ?? .null, .integer(id))
+    }
+
+    /// Links `row` to the base with this id, whose columns are those of `record`. The row is not written here.
+    private mutating func link(
+        _ row: inout ItemRow, to id: Int64, _ container: ContainerID, in parent: Int64, _ name: FileName,
+        _ record: BaseRecord
+    ) throws {
+        try link(
+            &row,
+            to: ItemRow.Base(
+                id: id, container: container.rawValue, parent: parent, name: name.bytes, kind: record.kind,
+                mtime: record.mtime, mode: record.mode))
+    }
+
+    /// Records what the provider has at `record.path`, and links `row` to it. The root of a container has no base.
+    ///
+    /// - Parameter movesBase: the row's base goes to the new path (the provider renamed it); otherwise a base that the row
+    ///   has at another path stays there, as an orphan: the provider still has it.
+    mutating func setBase(_ row: inout ItemRow, _ record: BaseRecord, movesBase: Bool) throws {
+        guard let (parent, name) = try basePlace(of: record) else { return }
+        if movesBase, let current = row.base { try moveBase(current.id, record, to: parent, name) }
+        let id = try upsertBase(record, in: parent, name)
+        // A base that is another kind of thing than the item says nothing of it.
+        guard record.kind == row.local.kind, row.role == .entry else { return }
+        try link(&row, to: id, record.container, in: parent, name, record)
+    }
+
+    /// Records what the provider has at `record.path`; linked to whatever it was linked to before.
+    @discardableResult
+    mutating func setBase(_ record: BaseRecord) throws -> Int64? {
+        guard let (parent, name) = try basePlace(of: record) else { return nil }
+        let id = try upsertBase(record, in: parent, name)
+        if let holder = try row(withBase: id) {
+            if holder.difference.rawValue != holder.pending { try update(holder) }
+        } else if var row = try itemAtBasePlace(record.container, in: parent, name), row.base == nil {
+            try adopt(&row)
+            if row.base != nil {
+                try update(row)
+                if row.local.kind == .directory { try relinkChildren(of: row) }
+            }
+        }
+        return id
+    }
+
+    private mutating func basePlace(of record: BaseRecord) throws -> (parent: Int64, name: FileName)? {
+        guard let name = record.path.name, let directory = record.path.parent else { return nil }
+        return (try baseDirectory(record.container, at: directory), name)
+    }
+
+    private func upsertBase(_ record: BaseRecord, in parent: Int64, _ name: FileName) throws -> Int64 {
+        guard let known = try base(record.container, in: parent, name) else {
+            return try insertBase(record.container, in: parent, name, record)
+        }
+        try updateBase(known.id, record)
+        if known.isUnknown, try row(withBase: known.id) == nil { try orphan(known.id) }
+        return known.id
+    }
+
+    /// Gives a base another place, with all below it. A base that is there already goes: the provider replaced it.
+    private mutating func moveBase(_ id: Int64, _ record: BaseRecord, to parent: Int64, _ name: FileName) throws {
+        if let other = try base(record.container, in: parent, name), other.id != id { try removeBase(other.id) }
+        try db.run(
+            "UPDATE bases SET container = ?, parent = ?, name = ? WHERE id = ?", .text(record.container.rawValue),
+            .integer(parent), .blob(name.bytes), .integer(id))
+    }
+
+    // MARK: Events
+
+    /// An event: the provider renamed something, or (with the same path) its record is another now.
+    mutating func baseMoved(_ container: ContainerID, from: RelativePath, _ record: BaseRecord) throws {
+        guard let known = try base(container, at: from), let (parent, name) = try basePlace(of: record) else {
+            try setBase(record)
+            return
+        }
+        if from != record.path { try moveBase(known.id, record, to: parent, name) }
+        try updateBase(known.id, record)
+        if let holder = try row(withBase: known.id) { try update(holder) }
+    }
+
+    /// An event: the provider has nothing of this any more, nor of anything below it.
+    mutating func baseRemoved(_ container: ContainerID, _ path: RelativePath) throws {
+        if let known = try base(container, at: path) { try removeBase(known.id) }
+        try db.run(
+            "DELETE FROM parked WHERE item = 0 AND container = ? AND path = ?", .text(container.rawValue),
+            .blob(path.bytes))
+    }
+
+    /// Removes a base and all below it; items that were linked are to be created at the provider.
+    mutating func removeBase(_ id: Int64) throws {
+        for child in try db.all("SELECT id FROM bases WHERE parent = ?", .integer(id), read: { $0.integer(0) }) {
+            try removeBase(child)
+        }
+        if var holder = try row(withBase: id) {
+            holder.base = nil
+            holder.acknowledged = nil
+            try update(holder)
+            if holder.local.kind == .directory { try relinkChildren(of: holder) }
+        }
+        try db.run("DELETE FROM bases WHERE id = ?", .integer(id))
+    }
+}
+
+extension BaseRecord {
+    fileprivate static func unknownDirectory(_ container: ContainerID) -> BaseRecord {
+        BaseRecord(
+            container: container, path: .root, kind: .directory, version: ProviderVersion(""), size: 0,
+            mtime: FileTime(nanoseconds: 0), mode: nil, identifier: nil, checksum: nil, symlinkTarget: nil)
+    }
+}

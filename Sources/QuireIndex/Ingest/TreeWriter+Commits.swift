@@ -1,0 +1,92 @@
+import QuireCore
+
+/// Events of the sync engine: what it changed in the store, and what the provider acknowledged.
+extension TreeWriter {
+    /// Applies one event.
+    mutating func apply(_ event: StoreEvent) throws {
+        switch event {
+        case .created(let parent, let name, let status): try created(parent: parent, name.bytes, status)
+        case .removed(let parent, let name, let inode): try removed(parent: parent, name.bytes, inode: inode)
+        case .renamed(let rename): try renamed(rename)
+        case .contentChanged(let status, let writersOpen): try contentChanged(status, writersOpen: writersOpen)
+        case .attributesChanged(let status, let writersOpen): try attributesChanged(status, writersOpen: writersOpen)
+        case .committed(let commit): try committed(commit)
+        case .acknowledged(let acknowledgement): try acknowledged(acknowledgement)
+        case .baseRemoved(let container, let path): try baseRemoved(container, path)
+        case .baseMoved(let container, let from, let record): try baseMoved(container, from: from, record)
+        }
+    }
+
+    private mutating func committed(_ commit: StoreEvent.Commit) throws {
+        switch commit.change {
+        case .installed(let parent, let name, let status, let dataless):
+            guard let directory = try directory(parent) else { return }
+            try installed(in: directory, name.bytes, LocalRecord(status, isDataless: dataless), commit.base)
+        case .moved(let fromParent, let fromName, let toParent, let toName, let status):
+            try moved(fromParent, fromName.bytes, toParent, toName.bytes, status, commit.base)
+        case .removed(let parent, let name, let inode):
+            guard let directory = try directory(parent), let row = try row(in: directory.id, name.bytes),
+                row.local.inode == inode
+            else { return }
+            try delete(row)
+            if let base = row.base { try removeBase(base.id) }
+        case .attributes(let status):
+            try attributesSet(status, commit.base)
+        }
+    }
+
+    /// Another file, placeholder or directory is there, and it equals `base`; where that is nil the base stays what it was,
+    /// and what was clean is so still.
+    private mutating func installed(
+        in directory: DirectoryRow, _ name: [UInt8], _ local: LocalRecord, _ base: BaseRecord?
+    ) throws {
+        let wasClean = try row(in: directory.id, name)?.hasAcknowledgedContent ?? false
+        var row = try appeared(in: directory, name, local)
+        let before = row
+        row.local = local
+        row.writersOpen = false
+        if let base { try setBase(&row, base, movesBase: false) }
+        if row.base != nil, base != nil || wasClean { row.acknowledged = local.fingerprint }
+        try updatePlaced(row, before: before)
+    }
+
+    private mutating func moved(
+        _ fromParent: UInt64, _ fromName: [UInt8], _ toParent: UInt64, _ toName: [UInt8], _ status: FileStatus,
+        _ base: BaseRecord?
+    ) throws {
+        guard let to = try directory(toParent) else { return }
+        let source = try directory(fromParent).flatMap { try row(in: $0.id, fromName) }
+        if let source, source.local.inode == status.inode {
+            // A move that follows the provider's frees no identity: whatever comes to the old name is another item.
+            try move(source, to: to, toName, status, writersOpen: false, freesName: base == nil)
+        } else {
+            try appeared(in: to, toName, LocalRecord(status, isDataless: false), takesFreedName: false)
+        }
+        guard let base, var row = try row(in: to.id, toName) else { return }
+        let before = row
+        try setBase(&row, base, movesBase: true)
+        try updatePlaced(row, before: before)
+    }
+
+    /// Mode and mtime were set to the provider's. Hard links share them; the record is that of one.
+    private mutating func attributesSet(_ status: FileStatus, _ base: BaseRecord?) throws {
+        try attributesChanged(status, writersOpen: false)
+        guard let base else { return }
+        try setBase(base)
+    }
+
+    /// The provider has what was uploaded, and says what that is now. Clean only if nothing changed since.
+    private mutating func acknowledged(_ acknowledgement: StoreEvent.Acknowledgement) throws {
+        guard let before = try row(acknowledgement.item.rawValue), !before.isLocalOnly,
+            before.container == acknowledgement.base.container.rawValue
+        else {
+            // Gone, or elsewhere: what the provider has is a deletion to be uploaded.
+            try setBase(acknowledgement.base)
+            return
+        }
+        var row = before
+        try setBase(&row, acknowledgement.base, movesBase: false)
+        if row.base != nil { row.acknowledged = acknowledgement.writersOpen ? nil : acknowledgement.fingerprint }
+        try updatePlaced(row, before: before)
+    }
+}

@@ -1,0 +1,159 @@
+import GRDB
+import QuireCore
+
+/// Entries that appear and go.
+extension TreeWriter {
+    /// An entry is there: new, or known already (a rescan was faster), or another file than the one known.
+    @discardableResult
+    mutating func appeared(
+        in parent: DirectoryRow, _ name: [UInt8], _ local: LocalRecord, takesFreedName: Bool = true
+    ) throws -> ItemRow {
+        guard let before = try row(in: parent.id, name) else {
+            return try insertEntry(in: parent, name, local, takesFreedName: takesFreedName)
+        }
+        if before.local.kind != local.kind {
+            try delete(before)
+            return try insertEntry(in: parent, name, local, takesFreedName: false)
+        }
+        guard before.local != local else { return before }
+        var row = before
+        if local.kind == .directory, before.local.inode != local.inode {
+            for child in try children(of: row.id) { try delete(child) }
+        }
+        row.local = local
+        row.since = now
+        try update(row)
+        return row
+    }
+
+    private mutating func insertEntry(
+        in parent: DirectoryRow, _ name: [UInt8], _ local: LocalRecord, takesFreedName: Bool
+    ) throws -> ItemRow {
+        var row = ItemRow(id: 0, parent: parent.id, name: name, local: local, container: parent.container, since: now)
+        let identity = takesFreedName ? try takeIdentity(in: parent, name, kind: local.kind, for: nil) : nil
+        if let identity {
+            row.id = identity.id
+            row.isPinned = identity.isPinned
+            row.tags = identity.tags
+        } else {
+            row.id = takeID()
+        }
+        try place(&row, in: parent, name)
+        try insert(row)
+        return row
+    }
+
+    /// The identity that waits at a freed name. An item that still carries it gets a fresh id and gives up its base.
+    ///
+    /// Only a document that was uploaded under that name, or that has an ephemeral name now, gives its identity up: a
+    /// temporary that became a document by its rename must not lose it to the next temporary.
+    mutating func takeIdentity(
+        in parent: DirectoryRow, _ name: [UInt8], kind: FileKind, for row: ItemRow?
+    ) throws -> TunnelTable.Identity? {
+        guard let identity = state.tunnels.take(parent: parent.id, name: name, kind: kind, now: now),
+            identity.id != row?.id
+        else { return nil }
+        guard var holder = try self.row(identity.id) else { return identity }
+        if let base = holder.base {
+            let isHere = base.container == parent.container && base.parent == parent.childrenBase && base.name == name
+            guard isHere else { return nil }
+            try unlink(&holder)
+        } else if !holder.isLocalOnly {
+            return nil
+        }
+        try db.run("DELETE FROM items WHERE id = ?", .integer(holder.id))
+        holder.id = takeID()
+        holder.isPinned = false
+        holder.tags = ""
+        try insert(holder)
+        return identity
+    }
+
+    /// An event: a new entry.
+    mutating func created(parent inode: UInt64, _ name: [UInt8], _ status: FileStatus) throws {
+        guard let parent = try directory(inode) else { return }
+        let local = LocalRecord(status, isDataless: false)
+        if let known = try row(in: parent.id, name), known.local.inode == local.inode, known.local.kind == local.kind {
+            // A rescan saw it first, perhaps as a later write left it; that write's own event comes.
+            return
+        }
+        if local.isOnlyName, try isElsewhere(local, than: parent.id, name) {
+            suspects.insert(parent.id)
+            return
+        }
+        try appeared(in: parent, name, local)
+        if !local.isOnlyName { try attributesChanged(status, writersOpen: false) }
+    }
+
+    /// Whether the one name of an inode is known to be another, and is so in the store: then the event is older than what
+    /// a rescan saw. Rows that the store contradicts are dropped.
+    mutating func isElsewhere(_ local: LocalRecord, than parent: Int64, _ name: [UInt8]) throws -> Bool {
+        for other in try rows(inode: local.inode) where other.parent != parent || other.name != name {
+            if other.local.kind == local.kind, other.parent != Schema.limbo, let path = try path(of: other),
+                inodeInStore(path) == local.inode
+            {
+                return true
+            }
+            if other.parent != Schema.limbo { suspects.insert(other.parent) }
+            try removeEntry(other)
+        }
+        return false
+    }
+
+    /// An event: an entry went away.
+    mutating func removed(parent inode: UInt64, _ name: [UInt8], inode removed: UInt64) throws {
+        guard let parent = try directory(inode), let row = try row(in: parent.id, name) else { return }
+        guard row.local.inode == removed else {
+            suspects.insert(parent.id)
+            return
+        }
+        try removeEntry(row)
+    }
+
+    /// Removes a row; its name keeps the identity for a while.
+    mutating func removeEntry(_ row: ItemRow) throws {
+        if row.role == .entry, !row.isLocalOnly, row.parent != Schema.limbo { state.tunnels.free(row, now: now) }
+        try delete(row)
+    }
+
+    /// An event: content may have changed. Concerns every name of the inode.
+    mutating func contentChanged(_ status: FileStatus, writersOpen: Bool) throws {
+        for before in try rows(inode: status.inode) where before.local.kind == status.kind {
+            var row = before
+            let changed = status.fingerprint != row.local.fingerprint
+            row.local = LocalRecord(status, isDataless: row.local.isDataless && !changed)
+            row.writersOpen = writersOpen
+            if row.acknowledged == status.fingerprint, !writersOpen, row.local.kind == .file,
+                status.fingerprint.isRacy(takenAt: FileTime(nanoseconds: now))
+            {
+                // Written in the very tick of the acknowledged state: the fingerprint proves nothing.
+                row.acknowledged = nil
+            }
+            if changed || writersOpen { row.since = now }
+            try update(row)
+        }
+    }
+
+    /// An event: attributes changed. Carries the acknowledged fingerprint when content was as acknowledged.
+    mutating func attributesChanged(_ status: FileStatus, writersOpen: Bool) throws {
+        for before in try rows(inode: status.inode) where before.local.kind == status.kind {
+            var row = before
+            carry(&row, status, writersOpen: writersOpen)
+            guard row.local != before.local || row.writersOpen != before.writersOpen else { continue }
+            row.since = now
+            try update(row)
+        }
+    }
+
+    /// Takes over a status that was read after something other than a write. The fingerprint changed with ctime, content did
+    /// not: what was acknowledged stays so, provided inode and size say nothing else and nobody was writing.
+    ///
+    /// - Parameter keepsTime: the operation does not set mtime; where that is another, there was a write as well.
+    func carry(_ row: inout ItemRow, _ status: FileStatus, writersOpen: Bool, keepsTime: Bool = false) {
+        let isSame = row.local.inode == status.inode && row.local.size == status.size
+        let isWritten = keepsTime && row.local.mtime != status.mtime
+        if row.hasAcknowledgedContent, !writersOpen, isSame, !isWritten { row.acknowledged = status.fingerprint }
+        row.local = LocalRecord(status, isDataless: row.local.isDataless && isSame)
+        row.writersOpen = writersOpen
+    }
+}

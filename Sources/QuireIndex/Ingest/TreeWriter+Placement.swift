@@ -1,0 +1,115 @@
+import GRDB
+import QuireCore
+
+/// Containers, local-only names, and links between items and bases.
+extension TreeWriter {
+    /// Puts `row` into a directory under `name`: derives container, role and whether it is local-only, drops the base when
+    /// the container is another, and adopts the base that waits at the new place.
+    mutating func place(_ row: inout ItemRow, in parent: DirectoryRow, _ name: [UInt8]) throws {
+        row.parent = parent.id
+        row.name = name
+        row.parentBase = parent.childrenBase
+        let fileName = FileName(unchecked: name)
+        if parent.role == .driveRoot, row.local.kind == .directory, let container = state.layout.container(at: fileName) {
+            row.container = container.rawValue
+            row.role = .containerRoot
+            row.isLocalOnly = false
+        } else {
+            row.container = parent.container
+            row.role = .entry
+            row.isLocalOnly = parent.isLocalOnly || state.ephemeral.contains(fileName) || !row.local.kind.isSynced
+        }
+        if let base = row.base, base.container != row.container || row.role != .entry { try unlink(&row) }
+        try adopt(&row)
+    }
+
+    /// Writes a row that was placed anew, and what follows from it for all that lies below.
+    mutating func updatePlaced(_ row: ItemRow, before: ItemRow) throws {
+        try update(row)
+        guard row.local.kind == .directory else { return }
+        if row.container != before.container || row.isLocalOnly != before.isLocalOnly || row.role != before.role {
+            try placeChildren(of: row)
+        } else if row.base?.id != before.base?.id {
+            try relinkChildren(of: row)
+        }
+    }
+
+    private mutating func placeChildren(of row: ItemRow) throws {
+        let directory = DirectoryRow(row)
+        for before in try children(of: row.id) {
+            var child = before
+            try place(&child, in: directory, child.name)
+            try updatePlaced(child, before: before)
+        }
+    }
+
+    /// A directory has another base, or none: its children have moved with respect to the provider, or no longer.
+    mutating func relinkChildren(of row: ItemRow) throws {
+        for before in try children(of: row.id) {
+            var child = before
+            try adopt(&child)
+            let linked = child.base?.id != before.base?.id
+            guard linked || child.difference.rawValue != child.pending else { continue }
+            try update(child)
+            if linked, child.local.kind == .directory { try relinkChildren(of: child) }
+        }
+    }
+
+    /// Places everything anew: the layout of containers or the ephemeral names are others than they were.
+    mutating func placeAll() throws {
+        if let root = try row(state.root) { try placeChildren(of: root) }
+    }
+
+    // MARK: Links
+
+    /// Takes the base that waits where the item is: something was deleted there, or renamed to an ephemeral name.
+    func adopt(_ row: inout ItemRow) throws {
+        guard row.base == nil, !row.isLocalOnly, row.role == .entry, let parentBase = row.parentBase else { return }
+        let found = try db.first(
+            """
+            SELECT b.id, b.kind, b.mtime, b.mode, i.id, i.local_only FROM bases b LEFT JOIN items i ON i.base = b.id
+            WHERE b.container = ? AND b.parent = ? AND b.name = ?
+            """, .text(row.container), .integer(parentBase), .blob(row.name)
+        ) { found -> (ItemRow.Base, holder: Int64?, free: Bool) in
+            let base = ItemRow.Base(
+                id: found.integer(0), container: row.container, parent: parentBase, name: row.name,
+                kind: FileKind(code: found.integer(1)), mtime: FileTime(nanoseconds: found.integer(2)),
+                mode: found.optionalInteger(3).map { UInt16(truncatingIfNeeded: $0) })
+            let holder = found.optionalInteger(4)
+            return (base, holder, holder == nil || found.flag(5))
+        }
+        guard let (base, holder, free) = found, free, base.kind == row.local.kind, holder != row.id else { return }
+        if let holder {
+            // A holder that is local-only is pending for nothing but this base.
+            try db.run(
+                "UPDATE items SET base = NULL, ack_inode = NULL, pending = 0 WHERE id = ?", .integer(holder))
+        } else {
+            try db.run("UPDATE bases SET orphan = 0 WHERE id = ?", .integer(base.id))
+        }
+        row.base = base
+        row.acknowledged = nil
+    }
+
+    /// The item stands for nothing at the provider any more; the base is an orphan.
+    func unlink(_ row: inout ItemRow) throws {
+        guard let base = row.base else { return }
+        // The row that is written afterwards says the same; until then no two rows may claim one base.
+        try db.run("UPDATE items SET base = NULL WHERE id = ?", .integer(row.id))
+        try orphan(base.id)
+        row.base = nil
+        row.acknowledged = nil
+    }
+
+    /// Links the row to a base, taking it from whichever item had it. The row is not written here.
+    mutating func link(_ row: inout ItemRow, to base: ItemRow.Base) throws {
+        if let current = row.base, current.id != base.id { try unlink(&row) }
+        if var holder = try self.row(withBase: base.id), holder.id != row.id {
+            holder.base = nil
+            holder.acknowledged = nil
+            try update(holder)
+            if holder.local.kind == .directory { try relinkChildren(of: holder) }
+        }
+        try db.run("UPDATE bases SET orphan = 0 WHERE id = ?", .integer(base.id))
+        row.base = base
+    }
+}

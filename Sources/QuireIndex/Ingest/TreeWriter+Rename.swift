@@ -1,0 +1,151 @@
+import GRDB
+import QuireCore
+
+/// Renames, and what of them is a document being saved.
+extension TreeWriter {
+    /// An event: a rename.
+    mutating func renamed(_ rename: StoreEvent.Rename) throws {
+        let status = rename.status
+        if rename.replaced == status.inode { return try attributesChanged(status, writersOpen: rename.writersOpen) }
+        let from = try directory(rename.fromParent)
+        let to = try directory(rename.toParent)
+        if let exchanged = rename.exchanged {
+            guard let from, let to else { return }
+            return try exchange(rename, from, to, exchanged)
+        }
+        // Where the target directory is not known, the rescan that finds it finds the item, too, by its inode.
+        guard let to else { return }
+        let source = try from.flatMap { try row(in: $0.id, rename.fromName.bytes) }
+        if let source, source.local.inode == status.inode, source.local.kind == status.kind {
+            return try move(source, to: to, rename.toName.bytes, status, writersOpen: rename.writersOpen)
+        }
+        if source != nil, let from { suspects.insert(from.id) }
+        let local = LocalRecord(status, isDataless: false)
+        if let known = try row(in: to.id, rename.toName.bytes), known.local.inode == status.inode { return }
+        if local.isOnlyName, try isElsewhere(local, than: to.id, rename.toName.bytes) {
+            suspects.insert(to.id)
+            return
+        }
+        try appeared(in: to, rename.toName.bytes, local)
+    }
+
+    /// Moves a row to another place, over whatever row is there.
+    ///
+    /// A temporary over a document, or onto a name that was freed a moment ago, is a change of the document's content.
+    /// - Parameters:
+    ///   - freesName: whether the old name keeps the identity for a while.
+    ///   - isWitnessed: whether this was an event. What was moved while nobody looked may have been written as well.
+    mutating func move(
+        _ source: ItemRow, to parent: DirectoryRow, _ name: [UInt8], _ status: FileStatus, writersOpen: Bool,
+        freesName: Bool = true, isWitnessed: Bool = true
+    ) throws {
+        let target = try row(in: parent.id, name)
+        if let target, target.id == source.id { return try attributesChanged(status, writersOpen: writersOpen) }
+        if let target {
+            if target.local.kind == .file, source.isTemporary, target.local.inode != status.inode || target.id < source.id {
+                return try replaceContent(of: target, by: source, status, writersOpen: writersOpen)
+            }
+            // A rescan may have put a row there for the same inode, when the rename was done and its event not yet here.
+            if target.local.inode == status.inode, target.local.isOnlyName, target.id < source.id {
+                return try delete(source)
+            }
+            try delete(target)
+        }
+        var row = source
+        if target == nil, source.isTemporary,
+            let identity = try takeIdentity(in: parent, name, kind: .file, for: source)
+        {
+            try delete(source)
+            row = ItemRow(
+                id: identity.id, parent: parent.id, name: name, local: source.local, container: parent.container,
+                isPinned: identity.isPinned, tags: identity.tags, since: now)
+            row.local = LocalRecord(status, isDataless: source.local.isDataless)
+            row.writersOpen = writersOpen
+            try place(&row, in: parent, name)
+            return try insert(row)
+        }
+        if freesName, source.local.kind != .directory, source.role == .entry, !source.isLocalOnly,
+            source.parent != Schema.limbo
+        {
+            state.tunnels.free(source, now: now)
+        }
+        if isWitnessed {
+            carry(&row, status, writersOpen: writersOpen, keepsTime: true)
+        } else {
+            row.local = LocalRecord(status, isDataless: source.local.isDataless)
+        }
+        row.since = now
+        try place(&row, in: parent, name)
+        try updatePlaced(row, before: source)
+    }
+
+    /// The document keeps its row: id, base, tags, pin. The temporary's row goes.
+    private mutating func replaceContent(
+        of target: ItemRow, by source: ItemRow, _ status: FileStatus, writersOpen: Bool
+    ) throws {
+        try delete(source)
+        var row = target
+        row.local = LocalRecord(status, isDataless: source.local.isDataless)
+        row.writersOpen = writersOpen
+        row.since = now
+        try update(row)
+    }
+
+    /// Two entries change places; a temporary and a document change content.
+    private mutating func exchange(
+        _ rename: StoreEvent.Rename, _ from: DirectoryRow, _ to: DirectoryRow, _ exchanged: FileStatus
+    ) throws {
+        let source = try row(in: from.id, rename.fromName.bytes)
+        let target = try row(in: to.id, rename.toName.bytes)
+        guard let source, let target, source.local.inode == rename.status.inode,
+            target.local.inode == exchanged.inode
+        else {
+            suspects.formUnion([from.id, to.id])
+            return
+        }
+        let bothFiles = source.local.kind == .file && target.local.kind == .file
+        if bothFiles, source.isTemporary != target.isTemporary {
+            try takeContent(source, of: target, exchanged, writersOpen: false)
+            try takeContent(target, of: source, rename.status, writersOpen: rename.writersOpen)
+            return
+        }
+        try swap(source, target, rename, from, to, exchanged)
+    }
+
+    private mutating func takeContent(
+        _ before: ItemRow, of other: ItemRow, _ status: FileStatus, writersOpen: Bool
+    ) throws {
+        var row = before
+        row.local = LocalRecord(status, isDataless: other.local.isDataless)
+        row.writersOpen = writersOpen || other.writersOpen
+        row.since = now
+        try update(row)
+    }
+
+    private mutating func swap(
+        _ source: ItemRow, _ target: ItemRow, _ rename: StoreEvent.Rename, _ from: DirectoryRow, _ to: DirectoryRow,
+        _ exchanged: FileStatus
+    ) throws {
+        try sendToLimbo(source)
+        var second = target
+        carry(&second, exchanged, writersOpen: target.writersOpen, keepsTime: true)
+        second.since = now
+        // Neither may adopt the base of the other while that one is between two places.
+        try place(&second, in: from, rename.fromName.bytes)
+        try updatePlaced(second, before: target)
+        // The second may have been a directory above the first's target.
+        guard let destination = try directory(rename.toParent) else { return }
+        var first = source
+        carry(&first, rename.status, writersOpen: rename.writersOpen, keepsTime: true)
+        first.since = now
+        try place(&first, in: destination, rename.toName.bytes)
+        try updatePlaced(first, before: source)
+    }
+
+    /// Frees the row's place for another; its own place is not known yet.
+    mutating func sendToLimbo(_ row: ItemRow) throws {
+        try db.run(
+            "UPDATE items SET parent = ?, name = ? WHERE id = ?", .integer(Schema.limbo),
+            .blob(Array("\(row.id)".utf8)), .integer(row.id))
+    }
+}

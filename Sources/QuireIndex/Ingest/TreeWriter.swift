@@ -1,0 +1,162 @@
+import GRDB
+import QuireCore
+
+/// What the ingest thread keeps between transactions, apart from the rows. Restored when a transaction fails.
+struct IngestState {
+    let epoch: Int64
+    let root: Int64
+    var nextID: Int64
+    var tunnels = TunnelTable()
+    var layout: ContainerLayout
+    var ephemeral: EphemeralNames
+}
+
+/// A directory, as far as placing entries in it needs it.
+struct DirectoryRow {
+    var id: Int64
+    var container: String
+    var role: ItemRow.Role
+    var isLocalOnly: Bool
+    /// `ItemRow.childrenBase`.
+    var childrenBase: Int64?
+
+    init(_ row: ItemRow) {
+        self.id = row.id
+        self.container = row.container
+        self.role = row.role
+        self.isLocalOnly = row.isLocalOnly
+        self.childrenBase = row.childrenBase
+    }
+}
+
+/// Applies events to the rows: lives for one transaction, on the ingest thread.
+struct TreeWriter {
+    let db: Database
+    var state: IngestState
+    /// When the event that is being applied was recorded.
+    var now: Int64 = 0
+    /// Directories whose rows turned out not to fit an event: to be listed again.
+    var suspects: Set<Int64> = []
+    /// An event named a directory that is not known.
+    var missesDirectory = false
+    /// Asks the store whether the entry at a path is that inode: nil when nothing is there.
+    let inodeInStore: (RelativePath) -> UInt64?
+    private var directories: [UInt64: DirectoryRow] = [:]
+
+    init(db: Database, state: IngestState, inodeInStore: @escaping (RelativePath) -> UInt64?) {
+        self.db = db
+        self.state = state
+        self.inodeInStore = inodeInStore
+    }
+
+    // MARK: Rows
+
+    func row(_ id: Int64) throws -> ItemRow? { try db.first(ItemRow.byID, .integer(id), read: ItemRow.init) }
+
+    func row(in parent: Int64, _ name: [UInt8]) throws -> ItemRow? {
+        try db.first(ItemRow.byPlace, .integer(parent), .blob(name), read: ItemRow.init)
+    }
+
+    func rows(inode: UInt64) throws -> [ItemRow] {
+        try db.all(ItemRow.byInode, .integer(Int64(bitPattern: inode)), read: ItemRow.init)
+    }
+
+    func children(of parent: Int64) throws -> [ItemRow] {
+        try db.all(ItemRow.byParent, .integer(parent), read: ItemRow.init)
+    }
+
+    func row(withBase base: Int64) throws -> ItemRow? {
+        try db.first(ItemRow.byBase, .integer(base), read: ItemRow.init)
+    }
+
+    /// The directory with this inode in the store.
+    mutating func directory(_ inode: UInt64) throws -> DirectoryRow? {
+        if let known = directories[inode] { return known }
+        guard let row = try rows(inode: inode).first(where: { $0.local.kind == .directory && $0.parent != Schema.limbo })
+        else {
+            missesDirectory = true
+            return nil
+        }
+        let directory = DirectoryRow(row)
+        directories[inode] = directory
+        return directory
+    }
+
+    mutating func takeID() -> Int64 {
+        defer { state.nextID += 1 }
+        return state.epoch << 32 | state.nextID
+    }
+
+    func path(of row: ItemRow) throws -> RelativePath? {
+        if row.role == .driveRoot { return .root }
+        var paths = PathBuilder.items(root: state.root)
+        return try paths.path(row.parent, row.name, db)
+    }
+
+    // MARK: Writing
+
+    /// Inserts a row; `pending` is derived.
+    mutating func insert(_ row: ItemRow) throws {
+        directories[row.local.inode] = nil
+        try db.run(
+            """
+            INSERT INTO items (parent, name, kind, inode, size, mtime, ctime, mode, nlink, container, role, dataless, \
+            local_only, writers, base, ack_inode, ack_size, ack_mtime, ack_ctime, pinned, tags, since, pending, \
+            conflict_of, id) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+            """, values: row)
+    }
+
+    /// Writes all columns of a row; `pending` is derived.
+    mutating func update(_ row: ItemRow) throws {
+        if row.local.kind == .directory { directories.removeAll(keepingCapacity: true) }
+        try db.run(
+            """
+            UPDATE items SET parent = ?, name = ?, kind = ?, inode = ?, size = ?, mtime = ?, ctime = ?, mode = ?, \
+            nlink = ?, container = ?, role = ?, dataless = ?, local_only = ?, writers = ?, base = ?, ack_inode = ?, \
+            ack_size = ?, ack_mtime = ?, ack_ctime = ?, pinned = ?, tags = ?, since = ?, pending = ?, conflict_of = ? \
+            WHERE id = ?
+            """, values: row)
+    }
+
+    /// Removes the row, and all rows below a directory. Bases become orphans: deletions to be uploaded.
+    mutating func delete(_ row: ItemRow, orphaning: Bool = true) throws {
+        if row.local.kind == .directory {
+            directories.removeAll(keepingCapacity: true)
+            for child in try children(of: row.id) { try delete(child, orphaning: orphaning) }
+        }
+        try db.run("DELETE FROM items WHERE id = ?", .integer(row.id))
+        if orphaning, let base = row.base { try orphan(base.id) }
+    }
+
+    /// A base is linked by nobody any more. One of unknown version is no item the provider told of: nothing to delete.
+    func orphan(_ base: Int64) throws {
+        try db.run(
+            "UPDATE bases SET orphan = version <> '', since = ? WHERE id = ?", .integer(now), .integer(base))
+    }
+}
+
+extension Database {
+    fileprivate func run(_ sql: String, values row: ItemRow) throws {
+        let local = row.local
+        let acknowledged = row.acknowledged
+        try run(
+            sql, .integer(row.parent), .blob(row.name), .integer(local.kind.code),
+            .integer(Int64(bitPattern: local.inode)), .integer(local.size), .integer(local.mtime.nanoseconds),
+            .integer(local.ctime.nanoseconds), .integer(Int64(local.mode)), .integer(Int64(bitPattern: local.linkCount)),
+            .text(row.container), .integer(row.role.rawValue), .flag(local.isDataless), .flag(row.isLocalOnly),
+            .flag(row.writersOpen), .optional(row.base?.id),
+            .optional(acknowledged.map { Int64(bitPattern: $0.inode) }), .optional(acknowledged?.size),
+            .optional(acknowledged?.mtime.nanoseconds), .optional(acknowledged?.ctime.nanoseconds),
+            .flag(row.isPinned), .text(row.tags), .integer(row.since), .integer(row.difference.rawValue),
+            row.conflictOriginal.map { .blob($0) } ?? .null, .integer(row.id))
+    }
+}
+
+extension ItemRow {
+    /// The name of the document that this is a conflict copy of.
+    fileprivate var conflictOriginal: [UInt8]? {
+        // Few names have a parenthesis; reading one as text is the dear part.
+        guard name.contains(UInt8(ascii: "(")) else { return nil }
+        return ConflictName(FileName(unchecked: name))?.original.bytes
+    }
+}

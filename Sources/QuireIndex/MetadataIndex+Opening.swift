@@ -1,0 +1,177 @@
+import Glibc
+import GRDB
+package import Logging
+package import QuireCore
+
+extension MetadataIndex {
+    /// Opens the index at `path`, or makes one.
+    ///
+    /// A damaged file is set aside and a new index made; what that one lacks, a rescan and the provider tell. Blocks on the
+    /// disk; call it from no cooperative thread where that matters.
+    /// - Parameters:
+    ///   - path: absolute path of `index.sqlite`; `-wal`, `-shm` and `.open` are made beside it.
+    ///   - driveRoot: absolute path of the store.
+    ///   - settleLimit: how long `settle` waits while the disk refuses.
+    ///   - clock: the time of day; injected in tests.
+    /// - Throws: `.newerSchema`, `.storeMissing`, `.noSpace`, `.failed`.
+    package static func open(
+        at path: String, driveRoot: String, ephemeral: EphemeralNames = EphemeralNames(),
+        containers: ContainerLayout = .single, settleLimit: Duration = .seconds(10),
+        clock: @escaping @Sendable () -> FileTime = MetadataIndex.systemClock, logger: Logger = Logger(label: "index")
+    ) throws(IndexError) -> (MetadataIndex, IndexOpening) {
+        let lister = StoreLister(root: driveRoot)
+        guard let rootStatus = lister.rootStatus() else {
+            throw IndexError(.storeMissing, "the drive's directory \(driveRoot) is not there")
+        }
+        let marker = OpenMarker(path: path + ".open")
+        let (pool, opening) = try openDatabase(path, marker, clock)
+        marker.markOpen()
+        let state: IngestState
+        do {
+            state = try pool.write { try prepare($0, rootStatus, containers, ephemeral, now: clock()) }
+        } catch {
+            throw IndexError(error, "opening \(path)")
+        }
+        let queue = IngestQueue()
+        let progress = IngestProgress()
+        let body = IngestThread(
+            pool: pool, queue: queue, progress: progress, lister: lister, state: state, marker: marker,
+            settleLimit: settleLimit, clock: clock, logger: logger)
+        let thread = OwnedThread(name: "quire-index") {
+            body.run()
+            progress.ended()
+        }
+        guard let thread else { throw IndexError(.failed, "no thread can be started for the index") }
+        let index = MetadataIndex(
+            pool: pool, queue: queue, progress: progress, root: state.root, marker: marker, thread: thread, clock: clock)
+        return (index, opening)
+    }
+
+    /// The system's time of day.
+    package static let systemClock: @Sendable () -> FileTime = {
+        var time = timespec()
+        clock_gettime(CLOCK_REALTIME, &time)
+        return FileTime(seconds: time.tv_sec, nanoseconds: time.tv_nsec)
+    }
+
+    // MARK: The file
+
+    private static func openDatabase(
+        _ path: String, _ marker: OpenMarker, _ clock: @Sendable () -> FileTime
+    ) throws(IndexError) -> (DatabasePool, IndexOpening) {
+        let existed = access(path, F_OK) == 0
+        let finding = existed ? marker.read() : .closed
+        if finding != .damaged {
+            do {
+                return (try connect(path, checks: finding == .notClosed), existed ? .existing : .created)
+            } catch where error.code != .corrupt {
+                throw error
+            } catch {
+                // Set aside below.
+            }
+        }
+        let aside = try setAside(path, clock())
+        return (try connect(path, checks: false), .rebuilt(setAside: aside))
+    }
+
+    private static func connect(_ path: String, checks: Bool) throws(IndexError) -> DatabasePool {
+        var configuration = Configuration()
+        configuration.label = "quire-index"
+        configuration.maximumReaderCount = 3
+        configuration.busyMode = .timeout(5)
+        configuration.prepareDatabase { db in
+            try db.execute(sql: "PRAGMA synchronous = NORMAL; PRAGMA cache_size = -2000; PRAGMA temp_store = MEMORY")
+        }
+        do {
+            let pool = try DatabasePool(path: path, configuration: configuration)
+            if checks { try pool.read(checkIntegrity) }
+            let migrator = Schema.migrator
+            let known = Set(migrator.migrations)
+            let isNewer = try pool.read { db in
+                let applied = try migrator.appliedIdentifiers(db)
+                return !applied.isSubset(of: known)
+            }
+            if isNewer {
+                throw IndexError(.newerSchema, "\(path) was made by a newer version of Quire. Use that version, or remove it")
+            }
+            try migrator.migrate(pool)
+            return pool
+        } catch let error as IndexError {
+            throw error
+        } catch {
+            throw IndexError(error, "opening \(path)")
+        }
+    }
+
+    private static func checkIntegrity(_ db: Database) throws {
+        let findings = try db.all("PRAGMA quick_check(1)", read: { $0.text(0) })
+        guard findings == ["ok"] else {
+            throw DatabaseError(resultCode: .SQLITE_CORRUPT, message: findings.first)
+        }
+    }
+
+    /// Renames the damaged files. Returns the new path of the first.
+    private static func setAside(_ path: String, _ now: FileTime) throws(IndexError) -> String {
+        var seconds = time_t(now.seconds)
+        var parts = tm()
+        localtime_r(&seconds, &parts)
+        func digits(_ value: Int32, _ count: Int) -> String {
+            let text = String(value)
+            return String(repeating: "0", count: max(0, count - text.utf8.count)) + text
+        }
+        let date = digits(parts.tm_year + 1900, 4) + digits(parts.tm_mon + 1, 2) + digits(parts.tm_mday, 2)
+        let time = digits(parts.tm_hour, 2) + digits(parts.tm_min, 2) + digits(parts.tm_sec, 2)
+        let aside = "\(path).corrupt-\(date)-\(time)"
+        for suffix in ["", "-wal", "-shm"] where rename(path + suffix, aside + suffix) != 0 && errno != ENOENT {
+            throw IndexError(.failed, "the damaged index \(path) cannot be set aside", cause: String(cString: strerror(errno)))
+        }
+        return aside
+    }
+
+    // MARK: Its state
+
+    /// Reads what the ingest thread keeps, and makes the root's row.
+    private static func prepare(
+        _ db: Database, _ rootStatus: FileStatus, _ containers: ContainerLayout, _ ephemeral: EphemeralNames, now: FileTime
+    ) throws -> IngestState {
+        let epoch: Int64
+        if let stored = try db.meta(MetaKey.epoch).flatMap({ Int64($0) }) {
+            epoch = stored
+        } else {
+            epoch = Int64.random(in: 1..<(1 << 31))
+            try db.setMeta(MetaKey.epoch, String(epoch))
+        }
+        let nextID = try db.meta(MetaKey.nextID).flatMap { Int64($0) } ?? 1
+        let root = epoch << 32
+        // Handles do not outlive the daemon; the fingerprint decides now.
+        let open = try db.all("SELECT id FROM items WHERE pending <> 0 AND writers = 1", read: { $0.integer(0) })
+        try db.run("DELETE FROM parked WHERE item <> 0 AND item NOT IN (SELECT id FROM items)")
+        var writer = TreeWriter(
+            db: db,
+            state: IngestState(epoch: epoch, root: root, nextID: nextID, layout: containers, ephemeral: ephemeral)
+        ) { _ in nil }
+        writer.now = now.nanoseconds
+        for id in open {
+            guard var row = try writer.row(id) else { continue }
+            row.writersOpen = false
+            try writer.update(row)
+        }
+        if try writer.row(root) == nil {
+            try writer.insert(
+                ItemRow(
+                    id: root, parent: Schema.noParent, name: [], local: LocalRecord(rootStatus, isDataless: false),
+                    container: ContainerID.default.rawValue, role: .driveRoot, since: now.nanoseconds))
+        } else if var row = try writer.row(root), row.local.inode != rootStatus.inode {
+            row.local = LocalRecord(rootStatus, isDataless: false)
+            try writer.update(row)
+        }
+        for row in try writer.children(of: Schema.limbo) { try writer.delete(row) }
+        let rules = PlacementRules(containers, ephemeral)
+        if try db.meta(MetaKey.layout) != rules.stored {
+            try writer.placeAll()
+            try db.setMeta(MetaKey.layout, rules.stored)
+        }
+        if writer.state.nextID != nextID { try db.setMeta(MetaKey.nextID, String(writer.state.nextID)) }
+        return writer.state
+    }
+}

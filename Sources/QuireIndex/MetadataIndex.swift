@@ -1,0 +1,108 @@
+import GRDB
+import Logging
+package import QuireCore
+
+/// The metadata index: what is in the store, what providers acknowledged, and how the two differ.
+///
+/// Events go in by `record`, in order, from any thread, and are committed by one thread of the index's own, in batches.
+/// Reads are asynchronous, see what was committed, and never wait for a writer; call `settle` first to see everything that
+/// was recorded. Open one index a file.
+package final class MetadataIndex: StoreEventSink {
+    let pool: DatabasePool
+    let queue: IngestQueue
+    let progress: IngestProgress
+    let root: Int64
+    let clock: @Sendable () -> FileTime
+    private let marker: OpenMarker
+    private let thread: OwnedThread
+
+    init(
+        pool: DatabasePool, queue: IngestQueue, progress: IngestProgress, root: Int64, marker: OpenMarker,
+        thread: OwnedThread, clock: @escaping @Sendable () -> FileTime
+    ) {
+        self.pool = pool
+        self.queue = queue
+        self.progress = progress
+        self.root = root
+        self.marker = marker
+        self.thread = thread
+        self.clock = clock
+    }
+
+    deinit { queue.close() }
+
+    /// Queues `event`; never blocks on I/O. Nothing is recorded once the index is closed.
+    package func record(_ event: StoreEvent) { queue.add(.event(event), time: clock()) }
+
+    /// Returns when every event recorded before the call is committed.
+    ///
+    /// - Throws: `.noSpace`, `.corrupt`, `.failed` when the disk refuses for longer than the limit given to `open`: the
+    ///   events are kept and retried. `.closed`.
+    package func settle() async throws(IndexError) {
+        try await progress.wait(for: queue.hurry()).get()
+    }
+
+    /// An element after each committed batch or step of a rescan, as long as the index is open; several may come as one.
+    package func changes() -> AsyncStream<Void> { progress.changes() }
+
+    /// Why events cannot be committed at present; nil when they can.
+    package var failure: IndexError? { progress.failure }
+
+    /// Commits what was recorded and closes the file. Blocks until that is done; call it from no cooperative thread.
+    package func close() {
+        queue.close()
+        thread.join()
+        do {
+            try pool.close()
+            if progress.failure?.code != .corrupt { marker.remove() }
+        } catch {
+            // Left as it is: the next start checks it.
+            return
+        }
+    }
+
+    /// Which containers there are now. Rows are placed anew in order with the events; `settle` waits for it.
+    package func setContainers(_ layout: ContainerLayout) {
+        queue.add(.command(.place(layout)), time: clock())
+    }
+
+    // MARK: Rescan
+
+    /// Compares everything with the store, in the background. To be called at every start; until the first rescan, no
+    /// directory counts as rescanned.
+    package func beginRescan() {
+        progress.rescanWanted()
+        queue.add(.command(.rescan), time: clock())
+    }
+
+    /// Whether the directory at `path`, below the drive's root, was compared with the store since the index was opened.
+    package func isRescanned(_ path: RelativePath) async throws(IndexError) -> Bool {
+        if !progress.rescan.isActive { return progress.isRescanned(nil) }
+        let root = root
+        let id = try await read("a directory") { try $0.itemID(at: path, root: root) }
+        return progress.isRescanned(id)
+    }
+
+    /// How far the rescan is.
+    package var rescanProgress: RescanProgress { progress.rescan }
+
+    /// Returns when no rescan is going on, with what the last one found; nil when there was none.
+    package func rescanFinished() async -> RescanReport? {
+        await progress.waitForRescan()
+        return progress.rescan.lastReport
+    }
+
+    // MARK: Access
+
+    func read<Value: Sendable>(
+        _ what: String, _ body: @escaping @Sendable (Database) throws -> Value
+    ) async throws(IndexError) -> Value {
+        do { return try await pool.read(body) } catch { throw IndexError(error, "reading \(what)") }
+    }
+
+    func write<Value: Sendable>(
+        _ what: String, _ body: @escaping @Sendable (Database) throws -> Value
+    ) async throws(IndexError) -> Value {
+        do { return try await pool.write(body) } catch { throw IndexError(error, what) }
+    }
+}

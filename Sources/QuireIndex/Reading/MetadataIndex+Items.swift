@@ -1,0 +1,118 @@
+import GRDB
+package import QuireCore
+
+extension MetadataIndex {
+    /// The item at a path below the drive's root.
+    package func item(at path: RelativePath) async throws(IndexError) -> IndexItem? {
+        let root = root
+        return try await read("an item") { db in
+            guard let id = try db.itemID(at: path, root: root) else { return nil }
+            return try Self.item(id, root, db)
+        }
+    }
+
+    /// The item with this id.
+    package func item(_ id: ItemID) async throws(IndexError) -> IndexItem? {
+        let root = root
+        return try await read("an item") { try Self.item(id.rawValue, root, $0) }
+    }
+
+    /// All names of the file, or the one of the directory, with this inode in the store.
+    package func items(inode: UInt64) async throws(IndexError) -> [IndexItem] {
+        let root = root
+        return try await read("an inode") { db in
+            let rows = try db.all(
+                ItemReader.select + "WHERE i.inode = ? ORDER BY i.id", .integer(Int64(bitPattern: inode)),
+                read: ItemReader.raw)
+            var reader = ItemReader(root: root)
+            return try rows.compactMap { try reader.item($0, db) }
+        }
+    }
+
+    /// Where the item is, below the drive's root.
+    package func path(of id: ItemID) async throws(IndexError) -> RelativePath? {
+        let root = root
+        return try await read("a path") { db in
+            var paths = PathBuilder.items(root: root)
+            return try paths.path(id.rawValue, db)
+        }
+    }
+
+    /// What lies directly in the directory at `path`, by name; empty when it is no directory that the index knows.
+    package func children(of path: RelativePath) async throws(IndexError) -> [IndexItem] {
+        let root = root
+        return try await read("a directory") { db in
+            guard let id = try db.itemID(at: path, root: root) else { return [] }
+            let rows = try db.all(
+                ItemReader.select + "WHERE i.parent = ? ORDER BY i.name", .integer(id), read: ItemReader.raw)
+            var reader = ItemReader(root: root)
+            return try rows.map { try reader.item($0, at: path.appending(FileName(unchecked: $0.row.name)), db) }
+        }
+    }
+
+    /// What matches, ordered by path: a directory comes before what lies in it, names are compared byte by byte.
+    package func find(_ query: ItemQuery) async throws(IndexError) -> [IndexItem] {
+        let root = root
+        return try await read("a query") { db in
+            guard let start = try db.itemID(at: query.under, root: root) else { return [] }
+            var search = ItemSearch(query: query, reader: ItemReader(root: root))
+            try search.visit(start, query.under, db)
+            return search.found
+        }
+    }
+
+    /// How much there is, and how much is pending.
+    package func counts() async throws(IndexError) -> IndexCounts {
+        try await read("counts") { db in
+            var counts = IndexCounts()
+            func count(_ sql: String) throws -> Int { try db.first(sql, read: { Int($0.integer(0)) }) ?? 0 }
+            counts.items = try count("SELECT count(*) FROM items") - count("SELECT count(*) FROM items WHERE role <> 0")
+            counts.conflicts = try count("SELECT count(*) FROM items WHERE conflict_of IS NOT NULL")
+            counts.dataless = try count("SELECT count(*) FROM items WHERE dataless = 1")
+            counts.parked = try count("SELECT count(*) FROM parked")
+            counts.pendingDeletes = try count("SELECT count(*) FROM bases WHERE orphan = 1")
+            let pending = try db.all("SELECT pending, count(*) FROM items WHERE pending <> 0 GROUP BY pending") {
+                (LocalDifference(rawValue: $0.integer(0)), Int($0.integer(1)))
+            }
+            for (difference, number) in pending {
+                if !difference.isDisjoint(with: [.created, .content, .metadata]) { counts.pendingUploads += number }
+                if difference.contains(.moved) { counts.pendingRenames += number }
+                if difference.contains(.deleted) { counts.pendingDeletes += number }
+            }
+            return counts
+        }
+    }
+
+    private static func item(_ id: Int64, _ root: Int64, _ db: Database) throws -> IndexItem? {
+        let raw = try db.first(ItemReader.select + "WHERE i.id = ?", .integer(id), read: ItemReader.raw)
+        var reader = ItemReader(root: root)
+        return try raw.flatMap { try reader.item($0, db) }
+    }
+}
+
+/// A walk down the tree for `find`.
+private struct ItemSearch {
+    let query: ItemQuery
+    var reader: ItemReader
+    var found: [IndexItem] = []
+
+    mutating func visit(_ directory: Int64, _ path: RelativePath, _ db: Database) throws {
+        var stack = try children(directory, path, db)
+        while let (raw, path) = stack.popLast(), found.count < query.limit {
+            if query.nameGlob?.matches(raw.row.name) ?? true {
+                let item = try reader.item(raw, at: path, db)
+                if query.states.isEmpty || query.states.contains(item.state) { found.append(item) }
+            }
+            if raw.row.local.kind == .directory { stack += try children(raw.row.id, path, db) }
+        }
+    }
+
+    /// In reverse, as a stack takes them.
+    private func children(
+        _ directory: Int64, _ path: RelativePath, _ db: Database
+    ) throws -> [(ItemReader.Raw, RelativePath)] {
+        let rows = try db.all(
+            ItemReader.select + "WHERE i.parent = ? ORDER BY i.name DESC", .integer(directory), read: ItemReader.raw)
+        return rows.map { ($0, path.appending(FileName(unchecked: $0.row.name))) }
+    }
+}

@@ -1,0 +1,115 @@
+import GRDB
+package import QuireCore
+
+/// What is noted about items beside what the store and the provider say.
+extension MetadataIndex {
+    /// Notes why something cannot be synced. What was noted before is replaced; its time stays when the message is the same.
+    package func park(_ subject: ParkedSubject, message: String, code: String = "") async throws(IndexError) {
+        let now = clock().nanoseconds
+        try await write("parking an error") { db in
+            let (item, container, path) = subject.key
+            try db.run(
+                """
+                INSERT INTO parked (item, container, path, message, code, since) VALUES (?, ?, ?, ?, ?, ?)
+                ON CONFLICT DO UPDATE SET since = CASE WHEN message = excluded.message THEN since ELSE excluded.since END,
+                message = excluded.message, code = excluded.code
+                """, .integer(item), .text(container), .blob(path), .text(message), .text(code), .integer(now))
+        }
+    }
+
+    /// Takes back what was noted; nothing happens where nothing was.
+    package func unpark(_ subject: ParkedSubject) async throws(IndexError) {
+        try await write("clearing an error") { db in
+            let (item, container, path) = subject.key
+            try db.run(
+                "DELETE FROM parked WHERE item = ? AND container = ? AND path = ?", .integer(item), .text(container),
+                .blob(path))
+        }
+    }
+
+    /// All that is parked and still there, by path.
+    package func parkedErrors() async throws(IndexError) -> [ParkedEntry] {
+        let root = root
+        return try await read("parked errors") { db in
+            var paths = PathBuilder.items(root: root)
+            let rows = try db.all("SELECT item, container, path, message, code, since FROM parked") { row in
+                (
+                    row.integer(0), row.text(1), RelativePath(unchecked: row.blob(2)),
+                    ParkedError(message: row.text(3), code: row.text(4), since: FileTime(nanoseconds: row.integer(5)))
+                )
+            }
+            let entries = try rows.compactMap { item, container, path, error -> ParkedEntry? in
+                item == 0
+                    ? try Self.parkedBase(ContainerID(container) ?? .default, path, error, &paths, db)
+                    : try Self.parkedItem(item, error, &paths, db)
+            }
+            return entries.sorted { $0.path.bytes.lexicographicallyPrecedes($1.path.bytes) }
+        }
+    }
+
+    private static func parkedItem(
+        _ item: Int64, _ error: ParkedError, _ paths: inout PathBuilder, _ db: Database
+    ) throws -> ParkedEntry? {
+        let container = try db.first("SELECT container FROM items WHERE id = ?", .integer(item), read: { $0.text(0) })
+        guard let container, let path = try paths.path(item, db) else { return nil }
+        return ParkedEntry(
+            subject: .item(ItemID(item)), container: ContainerID(container) ?? .default, path: path, error: error)
+    }
+
+    private static func parkedBase(
+        _ container: ContainerID, _ path: RelativePath, _ error: ParkedError, _ paths: inout PathBuilder, _ db: Database
+    ) throws -> ParkedEntry? {
+        var root = RelativePath.root
+        if container != .default {
+            let id = try db.first("SELECT id FROM items WHERE role = 1 AND container = ?", .text(container.rawValue)) {
+                $0.integer(0)
+            }
+            guard let found = try id.flatMap({ try paths.path($0, db) }) else { return nil }
+            root = found
+        }
+        return ParkedEntry(
+            subject: .base(container, path), container: container, path: root.appending(path), error: error)
+    }
+
+    /// Keeps the item's content here, or no longer.
+    ///
+    /// - Returns: false when there is no such item.
+    @discardableResult
+    package func setPinned(_ id: ItemID, _ isPinned: Bool) async throws(IndexError) -> Bool {
+        try await write("pinning") { db in
+            try db.run("UPDATE items SET pinned = ? WHERE id = ?", .flag(isPinned), .integer(id.rawValue))
+            return db.changesCount > 0
+        }
+    }
+
+    /// Sets the item's tags: trimmed of nothing, empty ones and commas inside one are not possible.
+    ///
+    /// - Returns: false when there is no such item.
+    @discardableResult
+    package func setTags(_ id: ItemID, _ tags: [String]) async throws(IndexError) -> Bool {
+        let text = tags.flatMap { $0.split(separator: ",") }.joined(separator: ",")
+        return try await write("tagging") { db in
+            try db.run("UPDATE items SET tags = ? WHERE id = ?", .text(text), .integer(id.rawValue))
+            return db.changesCount > 0
+        }
+    }
+
+    /// A value that outlives the daemon: cursors, the identity of a provider.
+    package func value(_ key: String) async throws(IndexError) -> String? {
+        try await read("a value") { try $0.meta("user." + key) }
+    }
+
+    /// Sets such a value, or removes it with nil.
+    package func setValue(_ key: String, _ value: String?) async throws(IndexError) {
+        try await write("storing a value") { try $0.setMeta("user." + key, value) }
+    }
+}
+
+extension ParkedSubject {
+    fileprivate var key: (item: Int64, container: String, path: [UInt8]) {
+        switch self {
+        case .item(let id): (id.rawValue, "", [])
+        case .base(let container, let path): (0, container.rawValue, path.bytes)
+        }
+    }
+}

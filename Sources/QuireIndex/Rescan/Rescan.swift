@@ -1,0 +1,67 @@
+import GRDB
+import Logging
+import QuireCore
+import Synchronization
+
+/// Compares rows and store, one directory a step; runs on the ingest thread, between batches.
+///
+/// ```
+/// queue of directories ─▶ list one ─▶ new entry, its inode known elsewhere and gone from there ─▶ row moves
+///                                     new entry                                               ─▶ row appears
+///                                     other fingerprint                                       ─▶ content changed
+///                                     row without entry                                       ─▶ missing, decided at the end
+/// all listed, queue of events empty, 50 ms passed ─▶ rows still missing in the store are removed
+/// ```
+/// Removals wait so that an item that was moved to a directory listed later keeps its identity, and so that the event of a
+/// rename that is just being made arrives first.
+struct Rescan {
+    /// A row whose entry was not found.
+    struct Missing {
+        var id: Int64
+        var parent: Int64
+        var name: [UInt8]
+    }
+
+    /// Compares everything, and says so when done. Otherwise only directories that an event did not fit.
+    let isWhole: Bool
+    var queue: [Int64]
+    var next = 0
+    var listed: Set<Int64> = []
+    var missing: [Missing] = []
+    var report = RescanReport()
+    /// When the last directory was listed, in monotonic nanoseconds.
+    var lastStep: UInt64 = 0
+
+    init(whole root: Int64) {
+        isWhole = true
+        queue = [root]
+    }
+
+    init(only directories: Set<Int64>) {
+        isWhole = false
+        queue = directories.sorted()
+    }
+
+    /// How long nothing may be decided after the last listing.
+    static let graceNanoseconds: UInt64 = 50_000_000
+
+    var hasDirectories: Bool { next < queue.count }
+
+    /// The next directory to list.
+    mutating func takeDirectory() -> Int64? {
+        guard hasDirectories else { return nil }
+        defer { next += 1 }
+        let id = queue[next]
+        // Keeps the queue as short as what is still to be done.
+        if next > 1024, next * 2 > queue.count {
+            queue.removeFirst(next)
+            next = 0
+        }
+        return id
+    }
+
+    /// Share and number of missing items from which deletions are not believed (design §7).
+    static func isImplausible(missing: Int, of total: Int) -> Bool {
+        missing > 1000 || (missing > 10 && missing * 2 >= total)
+    }
+}

@@ -1,0 +1,108 @@
+import CLinux
+import Glibc
+import QuireCore
+
+/// Reads directories of the real store, without following symlinks, at any depth.
+struct StoreLister: Sendable {
+    /// An entry of a directory.
+    struct Entry {
+        var name: [UInt8]
+        var status: FileStatus
+    }
+
+    /// Absolute path of the drive's directory.
+    let root: String
+
+    /// The status of the drive's directory; nil when it is not there.
+    func rootStatus() -> FileStatus? {
+        var status = stat()
+        guard lstat(root, &status) == 0, status.st_mode & S_IFMT == S_IFDIR else { return nil }
+        return FileStatus(status)
+    }
+
+    /// The status of what is at `path`; nil when nothing is there.
+    func status(at path: RelativePath) -> FileStatus? {
+        guard let name = path.name, let parent = path.parent else { return rootStatus() }
+        guard let directory = open(parent) else { return nil }
+        defer { close(directory) }
+        var status = stat()
+        let result = name.withCString { fstatat(directory, $0, &status, AT_SYMLINK_NOFOLLOW) }
+        return result == 0 ? FileStatus(status) : nil
+    }
+
+    /// All entries of the directory at `path`; nil when it is not there, or has another inode.
+    ///
+    /// - Throws: the errno of a directory that is there and cannot be read.
+    func list(_ path: RelativePath, inode: UInt64) throws(ListError) -> [Entry]? {
+        guard let descriptor = open(path) else {
+            guard errno == ENOENT || errno == ENOTDIR || errno == ELOOP else { throw ListError(errno: errno) }
+            return nil
+        }
+        var status = stat()
+        guard fstat(descriptor, &status) == 0, UInt64(status.st_ino) == inode, let stream = fdopendir(descriptor) else {
+            close(descriptor)
+            return nil
+        }
+        defer { closedir(stream) }
+        var entries: [Entry] = []
+        while true {
+            errno = 0
+            guard let entry = readdir(stream) else {
+                guard errno == 0 else { throw ListError(errno: errno) }
+                return entries
+            }
+            let name = withUnsafeBytes(of: &entry.pointee.d_name) { Array($0.prefix { $0 != 0 }) }
+            guard name != [0x2E], name != [0x2E, 0x2E] else { continue }
+            var found = stat()
+            // Gone since: its event tells.
+            guard fstatat(dirfd(stream), &entry.pointee.d_name.0, &found, AT_SYMLINK_NOFOLLOW) == 0 else { continue }
+            entries.append(Entry(name: name, status: FileStatus(found)))
+        }
+    }
+
+    /// Whether the entry says of itself that it is a placeholder (design, rule 4); asks only files that can be one.
+    func isPlaceholder(_ entry: Entry, in directory: RelativePath) -> Bool {
+        guard entry.status.mayBePlaceholder, let descriptor = open(directory) else { return false }
+        defer { close(descriptor) }
+        // By way of the directory's descriptor: works for files that may not be opened, and at any depth.
+        let path = Array("/proc/self/fd/\(descriptor)/".utf8) + entry.name + [0]
+        return path.withUnsafeBufferPointer { bytes in
+            bytes.withMemoryRebound(to: CChar.self) { text in
+                guard let start = text.baseAddress else { return false }
+                return lgetxattr(start, StoreAttribute.placeholder, nil, 0) >= 0
+            }
+        }
+    }
+
+    /// A descriptor of the directory; nil with errno set.
+    private func open(_ path: RelativePath) -> Int32? {
+        let flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC
+        var descriptor = Glibc.open(root, flags)
+        guard descriptor >= 0 else { return nil }
+        for name in path.components {
+            let next = name.withCString { openat(descriptor, $0, flags) }
+            let failure = errno
+            close(descriptor)
+            errno = failure
+            guard next >= 0 else { return nil }
+            descriptor = next
+        }
+        return descriptor
+    }
+}
+
+/// A directory could not be read.
+struct ListError: Error {
+    var errno: Int32
+}
+
+extension FileName {
+    fileprivate func withCString<Value>(_ body: (UnsafePointer<CChar>) -> Value) -> Value {
+        (bytes + [0]).withUnsafeBufferPointer { bytes in
+            bytes.withMemoryRebound(to: CChar.self) { text in
+                // The array holds at least the terminator.
+                text.baseAddress.map(body) ?? "".withCString(body)
+            }
+        }
+    }
+}

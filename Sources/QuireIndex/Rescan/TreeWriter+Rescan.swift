@@ -1,0 +1,115 @@
+import GRDB
+import QuireCore
+
+/// One directory compared with its rows.
+extension TreeWriter {
+    /// Lists the directory `id` and brings its rows up to what is there.
+    mutating func compare(_ id: Int64, _ rescan: inout Rescan, _ lister: StoreLister) throws {
+        guard let row = try row(id), row.local.kind == .directory, let path = try path(of: row) else { return }
+        let entries: [StoreLister.Entry]?
+        do {
+            entries = try lister.list(path, inode: row.local.inode)
+        } catch {
+            // Not readable now: nothing below it is taken as missing.
+            return
+        }
+        // Another directory is there, or none: its parent's listing, or an event, tells which.
+        guard let entries else { return }
+        rescan.report.directories += 1
+        var known = Dictionary(uniqueKeysWithValues: try children(of: id).map { ($0.name, $0) })
+        if try followMoves(entries, to: row, known, &rescan) {
+            known = Dictionary(uniqueKeysWithValues: try children(of: id).map { ($0.name, $0) })
+        }
+        let directory = DirectoryRow(row)
+        for entry in entries {
+            let before = known.removeValue(forKey: entry.name)
+            if let before, before.local.isSameState(as: entry.local) {
+                if entry.local.kind == .directory, rescan.isWhole { rescan.queue.append(before.id) }
+                continue
+            }
+            var local = entry.local
+            local.isDataless = lister.isPlaceholder(entry, in: path)
+            let after = try appeared(in: directory, entry.name, local)
+            if before == nil { rescan.report.added += 1 } else { rescan.report.changed += 1 }
+            let isOtherDirectory = before?.local.inode != local.inode
+            if local.kind == .directory, rescan.isWhole || isOtherDirectory { rescan.queue.append(after.id) }
+        }
+        rescan.missing += known.values.map { Rescan.Missing(id: $0.id, parent: $0.parent, name: $0.name) }
+    }
+
+    /// Moves rows whose inode is in this directory now and no longer where they say. Whether there was one.
+    private mutating func followMoves(
+        _ entries: [StoreLister.Entry], to directory: ItemRow, _ known: [[UInt8]: ItemRow], _ rescan: inout Rescan
+    ) throws -> Bool {
+        var moved = false
+        for entry in entries where entry.local.isOnlyName && known[entry.name]?.local.inode != entry.local.inode {
+            guard let source = try rows(inode: entry.local.inode).first(where: { $0.isPresumably(entry.local) }) else {
+                continue
+            }
+            if source.parent != Schema.limbo, let place = try path(of: source), inodeInStore(place) == entry.local.inode {
+                continue
+            }
+            // An earlier step may have moved this very row here, or a directory above it.
+            guard let parent = try row(directory.id), source.id != parent.id else { continue }
+            if let target = try row(in: parent.id, entry.name), target.id != source.id,
+                !(source.isTemporary && target.local.kind == .file)
+            {
+                try sendToLimbo(target)
+                rescan.missing.append(Rescan.Missing(id: target.id, parent: Schema.limbo, name: Array("\(target.id)".utf8)))
+            }
+            try move(
+                source, to: DirectoryRow(parent), entry.name, entry.status, writersOpen: source.writersOpen,
+                isWitnessed: false)
+            rescan.report.moved += 1
+            moved = true
+        }
+        return moved
+    }
+
+    /// Removes the rows that are missing in the store still. Returns how many, with all that was below them.
+    mutating func removeMissing(_ rescan: inout Rescan) throws {
+        var gone: [ItemRow] = []
+        for missing in rescan.missing {
+            guard let row = try row(missing.id), row.parent == missing.parent, row.name == missing.name else { continue }
+            if row.parent != Schema.limbo, let path = try path(of: row), let inode = inodeInStore(path) {
+                // Something is there again; an event tells of it, or has told.
+                if inode != row.local.inode { suspects.insert(row.parent) }
+                continue
+            }
+            gone.append(row)
+        }
+        let total = try db.first("SELECT count(*) FROM items WHERE role = 0", read: { Int($0.integer(0)) }) ?? 0
+        for row in gone { rescan.report.removed += try size(of: row) }
+        if rescan.isWhole, Rescan.isImplausible(missing: rescan.report.removed, of: total) {
+            rescan.report.holdsDeletes = true
+            try db.setMeta(MetaKey.heldDeletes, String(rescan.report.removed))
+        }
+        for row in gone where try self.row(row.id) != nil { try removeEntry(row) }
+    }
+
+    /// How many rows a row is, with all below it.
+    private func size(of row: ItemRow) throws -> Int {
+        guard row.local.kind == .directory else { return 1 }
+        return try children(of: row.id).reduce(1) { try $0 + size(of: $1) }
+    }
+}
+
+extension LocalRecord {
+    /// Whether an entry of the store is as it was. What becomes of a directory's times is no change of the directory.
+    fileprivate func isSameState(as other: LocalRecord) -> Bool {
+        guard kind == other.kind, inode == other.inode, mode == other.mode else { return false }
+        return kind == .directory || (fingerprint == other.fingerprint && linkCount == other.linkCount)
+    }
+}
+
+extension ItemRow {
+    /// Whether an entry with this row's inode is this item: inodes are used again.
+    fileprivate func isPresumably(_ local: LocalRecord) -> Bool {
+        guard self.local.kind == local.kind, role == .entry else { return false }
+        return local.kind == .directory || self.local.size == local.size || self.local.mtime == local.mtime
+    }
+}
+
+extension StoreLister.Entry {
+    fileprivate var local: LocalRecord { LocalRecord(status, isDataless: false) }
+}

@@ -1,0 +1,61 @@
+import GRDB
+import QuireCore
+
+extension BaseRecord {
+    static let columns = """
+        b.id, b.container, b.parent, b.name, b.kind, b.version, b.size, b.mtime, b.mode, b.identifier, b.checksum, \
+        b.symlink_target
+        """
+
+    /// Reads the columns of `BaseRecord.columns`.
+    init(_ row: SQLRow, from first: Int32 = 0, path: RelativePath) {
+        self.init(
+            container: ContainerID(row.text(first + 1)) ?? .default, path: path,
+            kind: FileKind(code: row.integer(first + 4)), version: ProviderVersion(row.text(first + 5)),
+            size: row.integer(first + 6), mtime: FileTime(nanoseconds: row.integer(first + 7)),
+            mode: row.optionalInteger(first + 8).map { UInt16(truncatingIfNeeded: $0) },
+            identifier: row.optionalText(first + 9),
+            checksum: row.optionalBlob(first + 10).flatMap { ContentChecksum(bytes: $0) },
+            symlinkTarget: row.optionalBlob(first + 11))
+    }
+}
+
+/// Paths from parent links, remembering directories for the length of one read.
+struct PathBuilder {
+    private let sql: String
+    private var known: [Int64: RelativePath]
+
+    /// Paths of items, below the drive's root.
+    static func items(root: Int64) -> PathBuilder {
+        PathBuilder(sql: "SELECT parent, name FROM items WHERE id = ?", known: [root: .root])
+    }
+
+    /// Paths of bases, below their container's root.
+    static var bases: PathBuilder { PathBuilder(sql: "SELECT parent, name FROM bases WHERE id = ?", known: [0: .root]) }
+
+    /// The path of a directory; nil when it, or one that it lies in, is not there.
+    mutating func path(_ directory: Int64, _ db: Database) throws -> RelativePath? {
+        var pending: [(id: Int64, name: FileName)] = []
+        var id = directory
+        while known[id] == nil {
+            // Deeper than any path can be: a cycle, which only a damaged index has.
+            guard pending.count < 100_000 else { return nil }
+            let found = try db.first(sql, .integer(id)) { ($0.integer(0), $0.blob(1)) }
+            guard let (parent, name) = found else { return nil }
+            pending.append((id, FileName(unchecked: name)))
+            id = parent
+        }
+        guard var path = known[id] else { return nil }
+        for (id, name) in pending.reversed() {
+            path = path.appending(name)
+            // Long-lived reads of a million directories must stay small.
+            if known.count < 20_000 { known[id] = path }
+        }
+        return path
+    }
+
+    /// The path of the entry `name` in a directory.
+    mutating func path(_ directory: Int64, _ name: [UInt8], _ db: Database) throws -> RelativePath? {
+        try path(directory, db)?.appending(FileName(unchecked: name))
+    }
+}

@@ -1,0 +1,11 @@
+import QuireCore
+
+/// By which containers and ephemeral names rows are placed, as text to compare with at the next start.
+struct PlacementRules {
+    let stored: String
+
+    init(_ layout: ContainerLayout, _ ephemeral: EphemeralNames) {
+        let roots = layout.roots.map { "\($0.container)=\($0.directory)" }.sorted()
+        stored = (roots + ["--"] + ephemeral.patterns).joined(separator: "\n")
+    }
+}

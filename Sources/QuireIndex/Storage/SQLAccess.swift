@@ -1,0 +1,110 @@
+import GRDB
+import GRDBSQLite
+
+/// A value bound to a statement.
+enum SQLValue {
+    case null
+    case integer(Int64)
+    case blob([UInt8])
+    case text(String)
+
+    static func optional(_ value: Int64?) -> SQLValue { value.map { .integer($0) } ?? .null }
+    static func flag(_ value: Bool) -> SQLValue { .integer(value ? 1 : 0) }
+}
+
+/// The present row of a running statement; valid only inside the closure that got it.
+struct SQLRow {
+    fileprivate let handle: OpaquePointer
+
+    func integer(_ column: Int32) -> Int64 { sqlite3_column_int64(handle, column) }
+    func flag(_ column: Int32) -> Bool { integer(column) != 0 }
+
+    func optionalInteger(_ column: Int32) -> Int64? {
+        sqlite3_column_type(handle, column) == SQLITE_NULL ? nil : sqlite3_column_int64(handle, column)
+    }
+
+    func blob(_ column: Int32) -> [UInt8] {
+        let count = Int(sqlite3_column_bytes(handle, column))
+        guard count > 0, let start = sqlite3_column_blob(handle, column) else { return [] }
+        return Array(UnsafeRawBufferPointer(start: start, count: count))
+    }
+
+    func optionalBlob(_ column: Int32) -> [UInt8]? {
+        sqlite3_column_type(handle, column) == SQLITE_NULL ? nil : blob(column)
+    }
+
+    func text(_ column: Int32) -> String { String(decoding: blob(column), as: UTF8.self) }
+
+    func optionalText(_ column: Int32) -> String? { optionalBlob(column).map { String(decoding: $0, as: UTF8.self) } }
+}
+
+/// Statements cached by GRDB, bound and stepped through the C API: names are blobs that need no `Data`, and the ingest
+/// path saves two thirds of the time.
+extension Database {
+    /// Runs a statement that returns nothing.
+    func run(_ sql: String, _ values: SQLValue...) throws {
+        let statement = try cachedStatement(sql: sql)
+        defer { reset(statement) }
+        try bind(values, to: statement)
+        while try step(statement) {}
+    }
+
+    /// All rows, read before anything else runs.
+    func all<Value>(_ sql: String, _ values: SQLValue..., read: (SQLRow) throws -> Value) throws -> [Value] {
+        let statement = try cachedStatement(sql: sql)
+        defer { reset(statement) }
+        try bind(values, to: statement)
+        var result: [Value] = []
+        while try step(statement) { result.append(try read(SQLRow(handle: statement.sqliteStatement))) }
+        return result
+    }
+
+    /// The first row.
+    func first<Value>(_ sql: String, _ values: SQLValue..., read: (SQLRow) throws -> Value) throws -> Value? {
+        let statement = try cachedStatement(sql: sql)
+        defer { reset(statement) }
+        try bind(values, to: statement)
+        return try step(statement) ? read(SQLRow(handle: statement.sqliteStatement)) : nil
+    }
+
+    private func reset(_ statement: Statement) {
+        sqlite3_reset(statement.sqliteStatement)
+        sqlite3_clear_bindings(statement.sqliteStatement)
+    }
+
+    private func step(_ statement: Statement) throws -> Bool {
+        switch sqlite3_step(statement.sqliteStatement) {
+        case SQLITE_ROW: return true
+        case SQLITE_DONE: return false
+        case let code: throw failure(code, statement)
+        }
+    }
+
+    private func failure(_ code: Int32, _ statement: Statement) -> DatabaseError {
+        let message = sqlite3_errmsg(sqliteConnection).map { String(cString: $0) }
+        return DatabaseError(resultCode: ResultCode(rawValue: code), message: message, sql: statement.sql)
+    }
+
+    private func bind(_ values: [SQLValue], to statement: Statement) throws {
+        // SQLITE_TRANSIENT, a cast macro that is not imported: SQLite copies the bytes before it returns.
+        let transient = unsafeBitCast(-1, to: sqlite3_destructor_type.self)
+        let handle = statement.sqliteStatement
+        for (index, value) in zip(Int32(1)..., values) {
+            let code =
+                switch value {
+                case .null: sqlite3_bind_null(handle, index)
+                case .integer(let number): sqlite3_bind_int64(handle, index, number)
+                case .blob(let bytes): Self.bind(bytes, handle, index, transient)
+                case .text(let text): sqlite3_bind_text(handle, index, text, -1, transient)
+                }
+            guard code == SQLITE_OK else { throw failure(code, statement) }
+        }
+    }
+
+    private static func bind(
+        _ bytes: [UInt8], _ handle: OpaquePointer, _ index: Int32, _ transient: sqlite3_destructor_type
+    ) -> Int32 {
+        guard !bytes.isEmpty else { return sqlite3_bind_zeroblob(handle, index, 0) }
+        return bytes.withUnsafeBytes { sqlite3_bind_blob(handle, index, $0.baseAddress, Int32($0.count), transient) }
+    }
+}

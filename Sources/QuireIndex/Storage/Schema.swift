@@ -1,0 +1,88 @@
+import GRDB
+
+/// The tables of `index.sqlite`, and how they came to be.
+///
+/// ```
+/// items   one row a directory entry; keyed by item id, with a parent id: renaming a directory is one row
+/// bases   what the provider acknowledged, with parent links of its own; an item is linked to at most one
+///         orphan = linked by nobody: deleted here, deletion to be uploaded
+/// parked  errors, by item, or by container and base path
+/// meta    counters, cursors, flags
+/// ```
+/// Times are nanoseconds since 1970. Names are blobs. `pending` is a `LocalDifference`, derived from the other columns in
+/// the same transaction. A row with parent `limbo` exists only while a rescan reorders entries.
+enum Schema {
+    /// The parent of the drive's root.
+    static let noParent: Int64 = 0
+    /// The parent of rows whose place was taken by another before theirs was found.
+    static let limbo: Int64 = -1
+
+    static var migrator: DatabaseMigrator {
+        var migrator = DatabaseMigrator()
+        migrator.registerMigration("1") { db in
+            try db.execute(
+                sql: """
+                    CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+                    CREATE TABLE bases (
+                        id INTEGER PRIMARY KEY AUTOINCREMENT,
+                        container TEXT NOT NULL, parent INTEGER NOT NULL, name BLOB NOT NULL,
+                        kind INTEGER NOT NULL, version TEXT NOT NULL, size INTEGER NOT NULL, mtime INTEGER NOT NULL,
+                        mode INTEGER, identifier TEXT, checksum BLOB, symlink_target BLOB,
+                        orphan INTEGER NOT NULL, since INTEGER NOT NULL,
+                        UNIQUE (container, parent, name));
+                    CREATE INDEX bases_parent ON bases (parent);
+                    CREATE INDEX bases_orphan ON bases (container) WHERE orphan = 1;
+                    CREATE TABLE items (
+                        id INTEGER PRIMARY KEY,
+                        parent INTEGER NOT NULL, name BLOB NOT NULL,
+                        kind INTEGER NOT NULL, inode INTEGER NOT NULL, size INTEGER NOT NULL, mtime INTEGER NOT NULL,
+                        ctime INTEGER NOT NULL, mode INTEGER NOT NULL, nlink INTEGER NOT NULL,
+                        container TEXT NOT NULL, role INTEGER NOT NULL,
+                        dataless INTEGER NOT NULL, local_only INTEGER NOT NULL, writers INTEGER NOT NULL,
+                        base INTEGER UNIQUE REFERENCES bases (id),
+                        ack_inode INTEGER, ack_size INTEGER, ack_mtime INTEGER, ack_ctime INTEGER,
+                        pinned INTEGER NOT NULL DEFAULT 0, tags TEXT NOT NULL DEFAULT '',
+                        since INTEGER NOT NULL, pending INTEGER NOT NULL, conflict_of BLOB,
+                        UNIQUE (parent, name));
+                    CREATE INDEX items_inode ON items (inode);
+                    CREATE INDEX items_pending ON items (container, pending) WHERE pending <> 0;
+                    CREATE INDEX items_conflict ON items (parent, conflict_of) WHERE conflict_of IS NOT NULL;
+                    CREATE INDEX items_dataless ON items (id) WHERE dataless = 1;
+                    CREATE INDEX items_role ON items (container) WHERE role <> 0;
+                    CREATE TABLE parked (
+                        item INTEGER NOT NULL, container TEXT NOT NULL, path BLOB NOT NULL,
+                        message TEXT NOT NULL, code TEXT NOT NULL, since INTEGER NOT NULL,
+                        PRIMARY KEY (item, container, path)) WITHOUT ROWID;
+                    """)
+        }
+        return migrator
+    }
+}
+
+extension Database {
+    /// A value of the `meta` table.
+    func meta(_ key: String) throws -> String? {
+        try first("SELECT value FROM meta WHERE key = ?", .text(key)) { $0.text(0) }
+    }
+
+    /// Sets or, with nil, removes a value of the `meta` table.
+    func setMeta(_ key: String, _ value: String?) throws {
+        if let value {
+            try run("INSERT OR REPLACE INTO meta (key, value) VALUES (?, ?)", .text(key), .text(value))
+        } else {
+            try run("DELETE FROM meta WHERE key = ?", .text(key))
+        }
+    }
+}
+
+/// Keys of the `meta` table that are the index's own; callers' keys are prefixed with `user.`.
+enum MetaKey {
+    /// Upper half of item ids.
+    static let epoch = "epoch"
+    /// Lower half of the next item id.
+    static let nextID = "next_id"
+    /// The container layout and ephemeral patterns that rows were placed by.
+    static let layout = "layout"
+    /// How many items were missing when a rescan held deletions back.
+    static let heldDeletes = "deletes_held"
+}

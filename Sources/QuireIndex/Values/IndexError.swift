@@ -1,0 +1,34 @@
+/// Why the index could not do what it was asked.
+package struct IndexError: Error, Sendable, CustomStringConvertible {
+    /// What kind of failure.
+    package enum Code: String, Sendable, CaseIterable {
+        /// The index was made by a newer version of Quire.
+        case newerSchema
+        /// The file is damaged; the next start sets it aside and builds a new one.
+        case corrupt
+        /// The disk is full; what was recorded is kept in memory and retried.
+        case noSpace
+        /// The drive's directory is not there.
+        case storeMissing
+        /// The index was closed.
+        case closed
+        /// Any other failure of the disk or of SQLite.
+        case failed
+    }
+
+    package let code: Code
+    /// Names what failed, and the remedy.
+    package let message: String
+    /// The error beneath, as text.
+    package let cause: String?
+    /// Whether the same may succeed when the disk is better.
+    var isOfDisk = false
+
+    package init(_ code: Code, _ message: String, cause: String? = nil) {
+        self.code = code
+        self.message = message
+        self.cause = cause
+    }
+
+    package var description: String { cause.map { "\(message) (\($0))" } ?? message }
+}
