@@ -124,6 +124,6 @@ let package = Package(
         // The command line's and the daemon's own parts: configuration, control socket, argument parsing, output.
         .testTarget(name: "CommandTests", dependencies: ["quire", "Quire", "QuireCore"], swiftSettings: settings),
         // Drives the built binary from the outside: real mounts, real programs.
-        .testTarget(name: "EndToEndTests", dependencies: ["quire"], swiftSettings: settings),
+        .testTarget(name: "EndToEndTests", dependencies: ["quire"], exclude: ["Programs"], swiftSettings: settings),
     ]
 )

@@ -1,0 +1,49 @@
+# make build           the release binary
+# make test            all tests; installs what they need
+# make mount           build and mount the drive   [MOUNTPOINT=~/Drive] [QUIRE_HOME=~/.local/share/quire]
+# make unmount         end it
+# make bench           the mount beside a bare directory and bindfs   [OUTPUT=FILE]
+# make check           formatting, imports, links in the documents
+# make format          format the sources
+# make docs            check the documents, regenerate the command-line reference
+# make test-providers  only the tests of providers and their conformance suite
+
+SWIFT ?= swift
+QUIRE = .build/release/quire
+SWIFT_FILES = Package.swift Sources Tests Benchmarks/Package.swift Benchmarks/Sources
+
+.PHONY: build test mount unmount bench check format docs test-providers deps test-deps bench-deps
+
+build: deps
+	$(SWIFT) build -c release --product quire
+
+test: test-deps
+	$(SWIFT) build --build-tests
+	$(SWIFT) test --skip-build
+
+mount: build
+	$(QUIRE) mount $(if $(QUIRE_HOME),--home "$(QUIRE_HOME)") $(if $(MOUNTPOINT),"$(MOUNTPOINT)")
+
+unmount:
+	$(QUIRE) unmount $(if $(QUIRE_HOME),--home "$(QUIRE_HOME)")
+
+bench: bench-deps build
+	$(SWIFT) run -c release --package-path Benchmarks quire-bench --quire $(QUIRE) $(if $(OUTPUT),--markdown "$(OUTPUT)")
+
+check: deps
+	$(SWIFT) format lint --strict --recursive $(SWIFT_FILES)
+	Scripts/check-docs
+	$(SWIFT) build --explicit-target-dependency-import-check error
+
+format:
+	$(SWIFT) format --in-place --recursive $(SWIFT_FILES)
+
+docs: build
+	Scripts/check-docs
+	Scripts/command-reference $(QUIRE) > Documentation/CommandLine.md
+
+test-providers: deps
+	$(SWIFT) test --filter QuireProvidersTests
+
+deps test-deps bench-deps:
+	@Scripts/install-missing $@

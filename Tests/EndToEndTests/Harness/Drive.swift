@@ -1,0 +1,131 @@
+import Foundation
+import Glibc
+
+/// A drive of the binary under test: its home, its mountpoint, and how to work on both from other processes.
+struct Drive: Sendable {
+    let name: String
+    let home: String
+    let mountpoint: String
+    var binary = Machine.quire
+
+    /// Where the embedded folder provider keeps documents.
+    var embeddedProvider: String { "\(home)/provider" }
+    /// The store that the mount shows.
+    var store: String { "\(home)/drive" }
+
+    /// Runs `quire`, outside the mount.
+    func quire(_ arguments: String..., limitSeconds: Double = 60) async -> Command.Outcome {
+        await quire(arguments, limitSeconds: limitSeconds)
+    }
+
+    /// Runs `quire`, outside the mount.
+    func quire(_ arguments: [String], limitSeconds: Double = 60) async -> Command.Outcome {
+        await Command(
+            arguments: [binary] + arguments, environment: ["QUIRE_HOME": home], limitSeconds: limitSeconds,
+            abortingMountsAt: [mountpoint]
+        ).run()
+    }
+
+    /// Mounts and waits until the mount answers.
+    func mount() async throws {
+        try await quire("mount", mountpoint).require(0)
+        guard FuseConnection.at(mountpoint) != nil else {
+            throw Trouble("\(mountpoint) is not mounted after quire mount")
+        }
+    }
+
+    /// Ends the mount and the daemon in good order.
+    func unmount() async throws { try await quire("unmount").require(0) }
+
+    /// Pushes and pulls until nothing is pending.
+    func sync() async throws { try await quire("sync", "--timeout", "45").require(0) }
+
+    /// Runs a shell script inside the mount and returns what it printed; throws when it fails.
+    @discardableResult
+    func sh(_ script: String, limitSeconds: Double = 60) async throws -> String {
+        try await shell(script, limitSeconds: limitSeconds).succeed()
+    }
+
+    /// A shell script inside the mount, not yet run.
+    func shell(_ script: String, limitSeconds: Double = 60) -> Command {
+        Command(
+            arguments: ["bash", "-euo", "pipefail", "-c", script], directory: mountpoint,
+            environment: ["QUIRE_HOME": home, "QUIRE": binary], limitSeconds: limitSeconds,
+            abortingMountsAt: [mountpoint])
+    }
+
+    /// Runs one of the Python programs beside these tests.
+    func python(_ program: String, _ arguments: [String], limitSeconds: Double = 120) -> Command {
+        Command(
+            arguments: ["/usr/bin/python3", "\(Machine.programs)/\(program)"] + arguments, limitSeconds: limitSeconds,
+            abortingMountsAt: [mountpoint])
+    }
+
+    /// `quire … --json`, decoded.
+    func json(_ arguments: String...) async throws -> JSON {
+        let outcome = try await quire(arguments + ["--json"]).require(0)
+        return try JSON(outcome.output)
+    }
+
+    /// The daemon's process id; nil when its pid file names none.
+    var daemonProcessID: pid_t? {
+        guard let text = try? String(contentsOfFile: "\(home)/daemon.pid", encoding: .utf8) else { return nil }
+        return text.split(whereSeparator: \.isWhitespace).first.flatMap { pid_t($0) }
+    }
+
+    /// Ends the daemon as a crash would and waits until it is gone.
+    func crash() throws {
+        guard let daemon = daemonProcessID, daemon > 1 else { throw Trouble("no daemon.pid in \(home)") }
+        kill(daemon, SIGKILL)
+        // The last descriptor of the connection goes with the process; the mount is dead from then on.
+        try waitUntil("daemon \(daemon) is gone", seconds: 10) { kill(daemon, 0) != 0 }
+    }
+
+    /// Leaves nothing mounted or running, in good order where possible.
+    func close() async {
+        if FuseConnection.at(mountpoint) != nil || isRunning {
+            _ = await quire(["unmount"], limitSeconds: 20)
+        }
+        while let connection = FuseConnection.at(mountpoint) {
+            connection.abort()
+            stopDaemon()
+            let unmounted = await Command(arguments: ["umount", "-l", mountpoint], limitSeconds: 10).run()
+            if unmounted.status != 0 {
+                _ = await Command(arguments: ["fusermount3", "-uz", mountpoint], limitSeconds: 10).run()
+                break
+            }
+        }
+        stopDaemon()
+    }
+
+    private var isRunning: Bool { daemonProcessID.map { $0 > 1 && isOurs($0) } ?? false }
+
+    private func stopDaemon() {
+        guard let daemon = daemonProcessID, daemon > 1, isOurs(daemon) else { return }
+        kill(daemon, SIGKILL)
+    }
+
+    /// Whether the process is a daemon of this binary: a pid file can be stale and its number someone else's.
+    private func isOurs(_ process: pid_t) -> Bool {
+        let program = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/\(process)/exe")
+        return program?.hasPrefix(binary) ?? false || (program as NSString?)?.lastPathComponent == "quire"
+    }
+}
+
+/// Waits for something that has no event of its own, looking every 10 ms.
+func waitUntil(_ what: String, seconds: Double, _ condition: () throws -> Bool) throws {
+    let end = Date(timeIntervalSinceNow: seconds)
+    while try !condition() {
+        guard Date() < end else { throw Trouble("not within \(seconds) s: \(what)") }
+        usleep(10_000)
+    }
+}
+
+/// Waits for something another process brings about, looking every 20 ms.
+func eventually(_ what: String, seconds: Double, _ condition: () async throws -> Bool) async throws {
+    let end = Date(timeIntervalSinceNow: seconds)
+    while try await !condition() {
+        guard Date() < end else { throw Trouble("not within \(seconds) s: \(what)") }
+        try await Task.sleep(for: .milliseconds(20))
+    }
+}
