@@ -27,8 +27,8 @@ struct Drive: Sendable {
     }
 
     /// Mounts and waits until the mount answers.
-    func mount() async throws {
-        try await quire("mount", mountpoint).require(0)
+    func mount(options: [String] = []) async throws {
+        try await quire(["mount", mountpoint] + options).require(0)
         guard FuseConnection.at(mountpoint) != nil else {
             throw Trouble("\(mountpoint) is not mounted after quire mount")
         }

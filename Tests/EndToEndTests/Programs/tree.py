@@ -1,6 +1,6 @@
 """Prints one line for each entry of a directory tree: type, mode, links, size, times on request, content, name.
 
-usage: tree.py [--mtime] [--no-links] [--skip NAME]... DIRECTORY
+usage: tree.py [--mtime|--file-mtime] [--no-links] [--skip NAME]... DIRECTORY
 Two trees are the same exactly when the lines are.
 """
 import argparse
@@ -22,7 +22,7 @@ def content(path, status):
     return "-"
 
 
-def lines(root, mtime=False, links=True, skip=()):
+def lines(root, mtime=False, links=True, skip=(), file_mtime=False):
     pending = [b"."]
     while pending:
         directory = pending.pop()
@@ -40,7 +40,8 @@ def lines(root, mtime=False, links=True, skip=()):
                 oct(status.st_mode),
                 str(status.st_nlink) if links and not is_directory else "-",
                 "-" if is_directory else str(status.st_size),
-                str(status.st_mtime_ns) if mtime and not stat.S_ISLNK(status.st_mode) else "-",
+                str(status.st_mtime_ns) if mtime and not stat.S_ISLNK(status.st_mode)
+                or file_mtime and stat.S_ISREG(status.st_mode) else "-",
                 content(full, status),
                 repr(relative)])
 
@@ -48,11 +49,12 @@ def lines(root, mtime=False, links=True, skip=()):
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--mtime", action="store_true")
+    parser.add_argument("--file-mtime", action="store_true")
     parser.add_argument("--no-links", action="store_true")
     parser.add_argument("--skip", action="append", default=[])
     parser.add_argument("directory")
     chosen = parser.parse_args()
-    found = lines(chosen.directory, chosen.mtime, not chosen.no_links, chosen.skip)
+    found = lines(chosen.directory, chosen.mtime, not chosen.no_links, chosen.skip, chosen.file_mtime)
     sys.stdout.write("\n".join(sorted(found, key=lambda line: line.split(" ", 5)[5])) + "\n")
 
 
