@@ -14,8 +14,16 @@ final class FixedCatalog: DriveCatalog {
 
     func settle() async {}
     func entry(at path: RelativePath) async throws -> CatalogEntry? { items.withLock { $0.first { $0.path == path } } }
-    func entries(below directory: RelativePath, _ body: ([CatalogEntry]) async throws -> Void) async throws {
-        try await body(items.withLock { $0.filter { $0.path != directory && $0.path.isInside(directory) } })
+    func entries(below directory: RelativePath, name: Glob?) async throws -> [CatalogEntry] {
+        items.withLock { items in
+            items.filter { item in
+                item.path != directory && item.path.isInside(directory)
+                    && (name.flatMap { glob in item.path.name.map { glob.matches($0.bytes) } } ?? true)
+            }
+        }
+    }
+    func children(of directory: RelativePath) async throws -> [CatalogEntry] {
+        items.withLock { $0.filter { $0.path.parent == directory } }
     }
     func count() async throws -> Int { items.withLock { $0.count } }
     func conflictCopies() async throws -> [RelativePath] {
@@ -37,33 +45,12 @@ extension CatalogEntry {
             path: path, id: ItemID(id), kind: status?.kind ?? .file, size: status?.size ?? 3, mode: status?.mode ?? 0o644,
             mtime: status?.mtime ?? FileTime(nanoseconds: 5), ctime: status?.ctime ?? FileTime(nanoseconds: 6),
             inode: status?.inode ?? 9, container: .default, base: nil, isDataless: false, isPending: false,
-            isLocalOnly: false, isPinned: false, tags: [], error: nil, errorSince: nil)
+            isPinned: false, tags: [], state: .current, error: nil, errorSince: nil)
     }
 }
 
-@Suite("Item states")
-struct ItemStateTests {
-    private func entry(_ change: (inout CatalogEntry) -> Void = { _ in }) -> CatalogEntry {
-        var entry = CatalogEntry.file("a")
-        change(&entry)
-        return entry
-    }
-
-    @Test("One word, the most pressing first")
-    func order() {
-        func state(_ entry: CatalogEntry, _ transfer: ItemState? = nil, conflict: Bool = false) -> ItemState {
-            ItemStateRule.state(entry, transfer: transfer, isConflict: conflict)
-        }
-        #expect(state(entry()) == .current)
-        #expect(state(entry { $0.isDataless = true }) == .dataless)
-        #expect(state(entry { $0.isPending = true }) == .dirty)
-        #expect(state(entry { $0.isPending = true }, conflict: true) == .conflict)
-        #expect(state(entry { $0.error = "x" }, conflict: true) == .error)
-        #expect(state(entry { $0.error = "x" }, .uploading) == .uploading)
-        #expect(state(entry { $0.isDataless = true }, .downloading) == .downloading)
-        #expect(state(entry { $0.isLocalOnly = true; $0.isPending = true }) == .localOnly)
-    }
-
+@Suite("Conflicts")
+struct ConflictSetTests {
     @Test("A conflict is of the copy and of the document beside it")
     func conflicts() {
         let copy: RelativePath = "d/a (conflicted copy 2026-01-31 from desk).txt"
@@ -86,7 +73,7 @@ struct DriveViewTests {
     func find() async throws {
         let directory = try TemporaryDirectory()
         var dirty = CatalogEntry.file("d/b.txt", id: 2)
-        dirty.isPending = true
+        dirty.state = .dirty
         var folder = CatalogEntry.file("d", id: 3)
         folder.kind = .directory
         let view = try view([.file("a.txt"), dirty, folder, .file("d/c.md", id: 4)], directory)

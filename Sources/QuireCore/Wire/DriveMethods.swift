@@ -12,12 +12,17 @@ package enum DriveMethods {
             package var pid: Int32
             /// Where the drive is mounted.
             package var mountpoint: String
+            /// What a person should know of the start, one sentence each.
+            package var notes: [String]
 
-            package init(version: String, protocolVersion: Int, pid: Int32, mountpoint: String) {
+            package init(
+                version: String, protocolVersion: Int, pid: Int32, mountpoint: String, notes: [String] = []
+            ) {
                 self.version = version
                 self.protocolVersion = protocolVersion
                 self.pid = pid
                 self.mountpoint = mountpoint
+                self.notes = notes
             }
         }
     }

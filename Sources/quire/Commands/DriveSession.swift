@@ -25,7 +25,7 @@ struct DriveSession: Sendable {
             connection = try DriveConnection(home: location.home)
         } catch {
             guard error.code == .unavailable else { throw error }
-            let stopped = try StoppedDrive(location: location)
+            let stopped = StoppedDrive(location: location)
             return DriveSession(location: location, caller: stopped, paths: paths(location, nil), daemon: nil)
         }
         return try await connected(location, connection)

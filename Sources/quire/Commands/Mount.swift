@@ -56,7 +56,9 @@ struct Mount: AsyncParsableCommand {
         for option in options { arguments += ["-o", option] }
         if verbose { arguments.append("--verbose") }
         try DaemonLauncher(location: location, arguments: arguments).start()
-        let mountpoint = try await DriveSession.daemon(home).daemon?.mountpoint ?? plan.mountpointArgument
+        let hello = try await DriveConnection(home: location.home).call(DriveMethods.Hello.self)
+        for note in hello.notes { Output.message(note) }
+        let mountpoint = hello.mountpoint
         var status = stat()
         guard stat(mountpoint, &status) == 0 else {
             throw QuireError(

@@ -1,26 +1,84 @@
+import Logging
 import QuireCore
+import QuireIndex
+import QuireStore
+import QuireSync
 
-/// The drive opened by this process while no daemon runs.
+/// The drive opened by this process while no daemon runs: holds the home as long as it lives.
+///
+/// What only asks makes nothing: where there is no home yet, there is nothing to tell.
 struct StoppedDrive: DriveCaller {
-    private let caller: LocalCaller
+    private let location: HomeLocation
 
-    init(location: HomeLocation) throws(QuireError) {
-        let setup = DriveSetup(location: location)
-        var methods = MethodTable()
-        methods.on(SetupMethods.ProviderList.self) { _, _ in
-            let reading = try location.configuration.read()
-            return .init(providers: reading.map { setup.providers($0.configuration) } ?? [])
-        }
-        methods.on(SetupMethods.ContainerList.self) { _, _ in
-            let reading = try location.configuration.read()
-            return .init(containers: reading.map { setup.containers($0.configuration) } ?? [])
-        }
-        caller = LocalCaller(methods: methods)
-    }
+    init(location: HomeLocation) { self.location = location }
 
     func call<Method: WireMethod>(
         _ method: Method.Type, _ parameters: Method.Parameters, onPartial: (@Sendable (Method.Partial) -> Void)?
     ) async throws(QuireError) -> Method.Result {
-        try await caller.call(method, parameters, onPartial: onPartial)
+        let isNew = try location.configuration.read() == nil
+        if isNew, !Self.makesHome.contains(Method.name) {
+            throw QuireError(
+                .unavailable, "there is no drive in \(location.home) yet", remedy: "Make it with `quire mount`")
+        }
+        let home = try OpenHome(location)
+        let (index, notes) = try IndexOpener(home: home, logger: Self.logger).open()
+        defer { index.index.close() }
+        for note in notes { Output.message(note) }
+        return try await LocalCaller(methods: methods(home, index)).call(method, parameters, onPartial: onPartial)
+    }
+
+    private static let makesHome = [
+        SetupMethods.ProviderAdd.name, SetupMethods.ProviderList.name, SetupMethods.ProviderRemove.name,
+        SetupMethods.ContainerCreate.name, SetupMethods.ContainerList.name,
+    ]
+
+    private static var logger: Logger {
+        var logger = Logger(label: "quire") { StreamLogHandler.standardError(label: $0) }
+        logger.logLevel = .error
+        return logger
+    }
+
+    private func methods(_ home: OpenHome, _ index: DriveIndex) -> MethodTable {
+        let configuration = home.configuration
+        let view = DriveView(
+            catalog: index, tree: index.tree, providerName: { configuration.providerName(of: $0) }, transfer: { _ in nil })
+        var methods = MethodTable()
+        ViewMethods(view: view).addMethods(to: &methods)
+        CheckMethods(index: index) { configuration }.addMethods(to: &methods)
+        SetupService(location: location, catalog: index) { changed in
+            try Self.makeDirectories(changed, in: index.tree)
+            return []
+        }.addMethods(to: &methods)
+        let versions = VersionService(view: view, versions: home.home.keptVersions, staging: home.home.staging)
+        methods.on(VersionMethods.Versions.self) { target, _ in .init(versions: try await versions.list(target.path.path)) }
+        methods.on(DriveMethods.Status.self) { _, _ in try await status(home, index) }
+        return methods
+    }
+
+    /// The next daemon's rescan tells the index.
+    private static func makeDirectories(_ configuration: Configuration, in tree: DriveTree) throws(StoreError) {
+        for container in configuration.containers {
+            let path = RelativePath([container.name])
+            if try tree.status(at: path) == nil { try tree.createDirectory(path, mode: 0o755) }
+        }
+    }
+
+    private func status(_ home: OpenHome, _ index: DriveIndex) async throws -> DriveStatus {
+        let configuration = home.configuration
+        let counts = try await index.index.counts()
+        let errors = try await index.index.parkedErrors().map { entry in
+            ParkedChange(
+                subject: .base(entry.container, entry.path), path: entry.path, message: entry.error.message,
+                since: entry.error.since)
+        }
+        let names = [configuration.defaultProvider?.name] + configuration.separateContainers.map(\.provider)
+        return DriveStatus(
+            home: location.home, mountpoint: nil, device: configuration.deviceName, state: .stopped, items: counts.items,
+            pending: PendingCounts(
+                upload: counts.pendingUploads, delete: counts.pendingDeletes, rename: counts.pendingRenames),
+            conflicts: counts.conflicts, errors: DriveStatus.Problem.list(errors),
+            providers: names.compactMap { $0.flatMap(configuration.provider(named:)) }.map {
+                DriveStatus.Provider(name: $0.name, url: $0.url, online: false)
+            })
     }
 }

@@ -5,6 +5,7 @@ import QuireCoordination
 import QuireCore
 import QuireFilesystem
 import QuireStore
+import QuireSync
 import ServiceLifecycle
 import UnixSignals
 
@@ -28,36 +29,51 @@ enum Daemon {
             logger.warning("unknown keys in the configuration", metadata: ["keys": "\(home.unknownKeys)"])
         }
         let parts = try await DriveParts.open(home, plan: plan, mountpoint: mountpoint, logger: logger)
-        try await serve(parts, home, logger, report)
+        for note in parts.notes { logger.warning("\(note)") }
+        do {
+            try await serve(parts, logger, report)
+        } catch {
+            logger.error("the daemon ends", metadata: ["error": "\(error)"])
+            await MountService(mount: parts.mount, logger: logger).unmount()
+            try await parts.close()
+            throw error
+        }
         try await parts.close()
+        logger.info("stopped")
     }
 
-    private static func serve(
-        _ parts: DriveParts, _ home: OpenHome, _ logger: Logger, _ report: LaunchReport
-    ) async throws {
+    private static func serve(_ parts: DriveParts, _ logger: Logger, _ report: LaunchReport) async throws {
         let shutdown = CancelSignal()
+        let home = parts.home.location.home
         let server = try ControlServer(
-            home: home.location.home, methods: DaemonMethods(parts: parts, shutdown: shutdown).table(), logger: logger)
-        let services: [ServiceGroupConfiguration.ServiceConfiguration] = [
-            .init(service: server),
-            .init(
-                service: MountService(mount: parts.mount, logger: logger),
-                successTerminationBehavior: .gracefullyShutdownGroup),
-            .init(
-                service: ShutdownService(signal: shutdown), successTerminationBehavior: .gracefullyShutdownGroup),
-        ] + parts.services.map { .init(service: $0) }
+            home: home, methods: DaemonMethods(parts: parts, shutdown: shutdown).table(), logger: logger)
         let group = ServiceGroup(
             configuration: ServiceGroupConfiguration(
-                services: services, gracefulShutdownSignals: [.sigint, .sigterm], logger: Logger(label: "quire.services") { label in
-                    var handler = StreamLogHandler.standardError(label: label)
-                    handler.logLevel = .warning
-                    return handler
-                }))
+                // Stopped from the last to the first.
+                services: [
+                    .init(service: server),
+                    .init(service: SyncRunner(sync: parts.sync), successTerminationBehavior: .ignore),
+                    .init(
+                        service: MountService(mount: parts.mount, logger: logger),
+                        successTerminationBehavior: .gracefullyShutdownGroup),
+                    .init(
+                        service: ShutdownService(signal: shutdown),
+                        successTerminationBehavior: .gracefullyShutdownGroup),
+                ],
+                gracefulShutdownSignals: [.sigint, .sigterm], logger: DaemonLog.quiet))
         logger.info(
-            "serving",
-            metadata: ["mountpoint": "\(parts.mount.mountpoint)", "home": "\(home.location.home)", "pid": "\(getpid())"])
+            "serving", metadata: ["mountpoint": "\(parts.mount.mountpoint)", "home": "\(home)", "pid": "\(getpid())"])
         report.ready()
         try await group.run()
+    }
+}
+
+/// Runs the sync engines until the daemon shuts down.
+struct SyncRunner: Service {
+    let sync: SyncService
+
+    func run() async {
+        await cancelWhenGracefulShutdown { await sync.run() }
     }
 }
 

@@ -12,6 +12,15 @@ enum DaemonLog {
         }
         return Logger(label: "quire")
     }
+
+    /// For libraries that tell every step: warnings only.
+    static var quiet: Logger {
+        Logger(label: "quire.services") { label in
+            var handler = StreamLogHandler.standardError(label: label)
+            handler.logLevel = .warning
+            return handler
+        }
+    }
 }
 
 extension QuireError {

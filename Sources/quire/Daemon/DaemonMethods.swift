@@ -3,6 +3,8 @@ import Quire
 import QuireCoordination
 import QuireCore
 import QuireFilesystem
+import QuireIndex
+import QuireSync
 
 /// The control socket's methods, as the daemon answers them.
 struct DaemonMethods {
@@ -12,7 +14,11 @@ struct DaemonMethods {
     func table() -> MethodTable {
         var methods = MethodTable()
         addDrive(to: &methods)
+        addVersions(to: &methods)
         parts.setup.addMethods(to: &methods)
+        ViewMethods(view: parts.view).addMethods(to: &methods)
+        SyncMethods(sync: parts.sync).addMethods(to: &methods)
+        CheckMethods(index: parts.index) { parts.home.configuration }.addMethods(to: &methods)
         CoordinationService(coordinator: parts.coordinator).addMethods(to: &methods)
         return methods
     }
@@ -22,16 +28,57 @@ struct DaemonMethods {
         methods.on(DriveMethods.Hello.self) { _, _ in
             .init(
                 version: Version.text, protocolVersion: Version.protocolNumber, pid: getpid(),
-                mountpoint: parts.mount.mountpoint)
+                mountpoint: parts.mount.mountpoint, notes: parts.notes)
         }
         methods.on(DriveMethods.Shutdown.self) { _, _ in
+            let pending = await parts.sync.status().pending
             shutdown.fire()
-            return .init(pending: PendingCounts())
+            return .init(pending: PendingCounts(pending))
         }
-        methods.on(DriveMethods.Status.self) { _, _ in
-            DriveStatus(
-                home: parts.home.location.home, mountpoint: parts.mount.mountpoint,
-                device: parts.home.configuration.deviceName, state: .mounted, passthrough: parts.mount.isPassthrough)
+        methods.on(DriveMethods.Status.self) { _, _ in try await parts.status() }
+    }
+
+    private func addVersions(to methods: inout MethodTable) {
+        let parts = parts
+        methods.on(VersionMethods.Versions.self) { target, _ in
+            .init(versions: try await parts.versions.list(target.path.path))
+        }
+        methods.on(VersionMethods.Restore.self) { parameters, _ in
+            try await parts.versions.restore(
+                parameters.path.path, version: parameters.version, committer: parts.mount)
+            return WireNothing()
+        }
+        methods.on(VersionMethods.Resolve.self) { parameters, _ in
+            try await parts.versions.resolve(
+                parameters.path.path, keep: parameters.keep, sync: parts.sync, committer: parts.mount)
+        }
+    }
+}
+
+extension DriveParts {
+    func status() async throws -> DriveStatus {
+        let status = await sync.status()
+        let configuration = home.configuration
+        var errors = DriveStatus.Problem.list(status.errors)
+        if let failure = index.index.failure {
+            let problem = DriveStatus.Problem(
+                path: WirePath(.root), message: failure.description, since: WireTime(MetadataIndex.systemClock()))
+            errors.insert(problem, at: 0)
+        }
+        return DriveStatus(
+            home: home.location.home, mountpoint: mount.mountpoint, device: configuration.deviceName, state: .mounted,
+            items: try await index.count(), pending: PendingCounts(status.pending), conflicts: status.conflicts.count,
+            errors: errors,
+            providers: try await providers(status.engines), passthrough: mount.isPassthrough,
+            rescanning: index.index.rescanProgress.isActive)
+    }
+
+    private func providers(_ engines: [EngineStatus]) async throws(QuireError) -> [DriveStatus.Provider] {
+        let urls = try home.location.configuration.read()?.configuration ?? home.configuration
+        return engines.map { engine in
+            DriveStatus.Provider(
+                name: engine.providerName, url: urls.provider(named: engine.providerName)?.url ?? "",
+                online: engine.isOnline)
         }
     }
 }

@@ -3,37 +3,76 @@ import Logging
 import QuireCoordination
 import QuireCore
 import QuireFilesystem
+import QuireIndex
 import QuireStore
-import ServiceLifecycle
+import QuireSync
 
 /// The parts of a drive that is served.
 struct DriveParts: Sendable {
     let home: OpenHome
-    let tree: DriveTree
+    let index: DriveIndex
     let coordinator: Coordinator
     let mount: DriveMount
+    let sync: SyncService
+    let view: DriveView
     let setup: SetupService
-    let services: [any Service]
+    let versions: VersionService
+    /// What a person should know of the start.
+    let notes: [String]
 
-    /// Opens all parts; the drive is mounted when this returns. Whatever was opened is closed again on an error.
+    /// Opens all parts; the drive is mounted when this returns, the rescan has begun, the engines do not run yet.
+    /// Whatever was opened is closed again on an error.
     static func open(
         _ home: OpenHome, plan: MountPlan, mountpoint: Mountpoint, logger: Logger
     ) async throws -> DriveParts {
-        let tree: DriveTree
+        let (index, notes) = try IndexOpener(home: home, logger: logger).open()
         do {
-            tree = try home.home.openStore()
+            return try await open(home, index, notes, plan: plan, mountpoint: mountpoint, logger: logger)
         } catch {
-            throw QuireError(error)
+            index.index.close()
+            throw error
         }
+    }
+
+    private static func open(
+        _ home: OpenHome, _ index: DriveIndex, _ notes: [String], plan: MountPlan, mountpoint: Mountpoint, logger: Logger
+    ) async throws -> DriveParts {
+        let configuration = home.configuration
+        let factory = ProviderFactory(logger: logger)
+        let containers = try factory.containers(configuration)
+        let bound = try await ProviderBinding(index: index).renew(configuration, containers)
         let coordinator = Coordinator()
-        let content = LateContentSource()
+        let late = LateSync()
+        let view = DriveView(
+            catalog: index, tree: index.tree, providerName: { configuration.providerName(of: $0) },
+            transfer: { late.transfer($0) })
         try mountpoint.make()
-        let mount: DriveMount
+        let mount = try mount(
+            at: mountpoint, home, index, late, ItemAttributes(view: view), coordinator, plan, logger)
+        let sync = SyncService(
+            environment: SyncEnvironment(
+                index: index, committer: mount, coordinator: coordinator, tree: index.tree, staging: home.home.staging,
+                versions: home.home.keptVersions, settings: SyncSettings(configuration)),
+            containers: containers, logger: logger)
+        late.bind(sync)
+        index.index.beginRescan()
+        let live = LiveSetup(running: configuration, factory: factory, index: index, mount: mount, sync: sync)
+        return DriveParts(
+            home: home, index: index, coordinator: coordinator, mount: mount, sync: sync, view: view,
+            setup: SetupService(location: home.location, catalog: index) { try await live.apply($0) },
+            versions: VersionService(view: view, versions: home.home.keptVersions, staging: home.home.staging),
+            notes: notes + bound)
+    }
+
+    private static func mount(
+        at mountpoint: Mountpoint, _ home: OpenHome, _ index: DriveIndex, _ content: LateSync,
+        _ attributes: ItemAttributes, _ coordinator: Coordinator, _ plan: MountPlan, _ logger: Logger
+    ) throws(QuireError) -> DriveMount {
         do {
-            mount = try DriveMount.mount(
-                at: mountpoint.path, tree: tree,
+            return try DriveMount.mount(
+                at: mountpoint.path, tree: index.tree,
                 services: DriveServices(
-                    sink: NoIndex(), content: content, attributes: NoIndex(), coordinator: coordinator,
+                    sink: index.index, content: content, attributes: attributes, coordinator: coordinator,
                     claimDeadline: .seconds(home.configuration.deadlineSeconds)),
                 options: MountOptions(
                     allowOther: plan.options.allowOther, passthrough: plan.options.passthrough,
@@ -42,18 +81,21 @@ struct DriveParts: Sendable {
         } catch {
             throw QuireError(.unavailable, error.message, remedy: error.remedy)
         }
-        let setup = SetupService(location: home.location) { _ in [] }
-        return DriveParts(
-            home: home, tree: tree, coordinator: coordinator, mount: mount, setup: setup, services: [])
     }
 
-    /// Brings everything to rest, after the drive was unmounted.
-    func close() async throws {}
+    /// Brings the index to rest, after the drive was unmounted.
+    func close() async throws {
+        let index = index.index
+        try await Blocking.run { index.close() }
+    }
 }
 
-struct NoIndex: StoreEventSink, ItemAttributeSource {
-    func record(_ event: StoreEvent) {}
-    func attribute(_ name: String, at path: RelativePath) async -> [UInt8]? { nil }
-    func attributeNames(at path: RelativePath) async -> [String] { [] }
-    func setAttribute(_ name: String, to value: [UInt8]?, at path: RelativePath) async -> Int32 { EPERM }
+extension SyncSettings {
+    init(_ configuration: Configuration) {
+        self.init(deviceName: configuration.deviceName)
+        pollInterval = .seconds(configuration.pollSeconds)
+        settleTime = .milliseconds(configuration.settleMilliseconds)
+        parallelTransfers = configuration.parallel
+        claimDeadline = .seconds(configuration.deadlineSeconds)
+    }
 }

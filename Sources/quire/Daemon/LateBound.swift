@@ -1,19 +1,29 @@
 import Glibc
 import QuireCore
+import QuireSync
 import Synchronization
 
 /// The driver needs a content source before there is one: the sync engine itself needs the driver.
-final class LateContentSource: ContentSource {
+final class LateSync: ContentSource {
     // Taken alone.
-    private let source = Mutex<(any ContentSource)?>(nil)
+    private let service = Mutex<SyncService?>(nil)
 
-    /// From now on `source` is asked.
-    func bind(_ source: some ContentSource) { self.source.withLock { $0 = source } }
+    /// From now on `service` is asked.
+    func bind(_ service: SyncService) { self.service.withLock { $0 = service } }
 
     func materialize(path: RelativePath, inode: UInt64) async throws(MaterializeError) {
-        guard let source = source.withLock({ $0 }) else {
+        guard let service = service.withLock({ $0 }) else {
             throw MaterializeError(errno: EAGAIN, message: "\(path): the drive is starting")
         }
-        try await source.materialize(path: path, inode: inode)
+        try await service.materialize(path: path, inode: inode)
+    }
+
+    /// What is under way for an item.
+    func transfer(_ item: ItemID) -> ItemState? {
+        switch service.withLock({ $0 })?.transfers[item]?.direction {
+        case .upload?: .uploading
+        case .download?: .downloading
+        case nil: nil
+        }
     }
 }

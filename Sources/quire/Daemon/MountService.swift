@@ -24,7 +24,7 @@ struct MountService: Service {
     }
 
     /// Programs that still use the drive keep what they have open; nothing new is reached by them.
-    private func unmount() async {
+    func unmount() async {
         do {
             try await mount.unmount(lazily: false)
         } catch {

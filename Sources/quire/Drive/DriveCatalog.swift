@@ -8,8 +8,11 @@ protocol DriveCatalog: Sendable {
     /// The item at a path below the drive's root.
     func entry(at path: RelativePath) async throws -> CatalogEntry?
 
-    /// The items below a directory, in no order, some at a time.
-    func entries(below directory: RelativePath, _ body: ([CatalogEntry]) async throws -> Void) async throws
+    /// The items below a directory, by path; of all names, or of those that match.
+    func entries(below directory: RelativePath, name: Glob?) async throws -> [CatalogEntry]
+
+    /// What lies directly in a directory.
+    func children(of directory: RelativePath) async throws -> [CatalogEntry]
 
     /// All items but the root.
     func count() async throws -> Int
@@ -37,10 +40,10 @@ struct CatalogEntry: Sendable, Hashable {
     var isDataless: Bool
     /// Its local state is not the provider's.
     var isPending: Bool
-    /// Kept on this device only.
-    var isLocalOnly: Bool
     var isPinned: Bool
     var tags: [String]
+    /// Without what only the sync engine knows (uploading, downloading).
+    var state: ItemState
     /// A parked failure.
     var error: String?
     var errorSince: FileTime?

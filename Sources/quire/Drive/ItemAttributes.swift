@@ -19,10 +19,10 @@ struct ItemAttributes: ItemAttributeSource {
         let entry = try await view.entry(at: path)
         switch name {
         case "id": return entry.id.description
-        case "state": return view.status(entry, conflicts: try await view.conflicts()).state.rawValue
+        case "state": return view.status(entry).state.rawValue
         case "version": return entry.base?.version.rawValue ?? ""
         case "provider": return view.providerName(entry.container)
-        case "conflicts": return "\(try await view.conflicts().copies(of: path).count)"
+        case "conflicts": return "\(try await view.copies(of: path).count)"
         case "pinned": return entry.isPinned ? "1" : "0"
         case "tags": return entry.tags.joined(separator: ",")
         default: return nil

@@ -8,10 +8,12 @@ actor SetupService {
     typealias Apply = @Sendable (Configuration) async throws -> [String]
 
     private let setup: DriveSetup
+    private let catalog: any DriveCatalog
     private let apply: Apply
 
-    init(location: HomeLocation, apply: @escaping Apply) {
+    init(location: HomeLocation, catalog: any DriveCatalog, apply: @escaping Apply) {
         self.setup = DriveSetup(location: location)
+        self.catalog = catalog
         self.apply = apply
     }
 
@@ -26,8 +28,19 @@ actor SetupService {
     }
 
     private func add(_ provider: SetupMethods.Provider) async throws -> SetupMethods.Outcome {
+        if provider.isDefault { try await refuseWhileDataless() }
         let (configuration, messages) = try setup.add(provider)
         return .init(messages: messages + (try await apply(configuration)))
+    }
+
+    /// Content that only the present provider has cannot be given to another.
+    private func refuseWhileDataless() async throws {
+        await catalog.settle()
+        let dataless = try await catalog.entries(below: .root, name: nil).first { $0.isDataless && $0.container == .default }
+        guard let dataless else { return }
+        throw QuireError(
+            .usage, "the content of \(dataless.path) is with the present provider only",
+            remedy: "Bring everything here first: `quire download .`")
     }
 
     private func removeProvider(named name: String) async throws -> SetupMethods.Outcome {

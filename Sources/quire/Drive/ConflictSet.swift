@@ -1,20 +1,5 @@
 import QuireCore
 
-/// The one word for an item, from what is known of it.
-enum ItemStateRule {
-    /// - Parameters:
-    ///   - transfer: what is under way for it: `.uploading`, `.downloading`, or nil.
-    ///   - isConflict: it is a conflict copy, or has one beside it.
-    static func state(_ entry: CatalogEntry, transfer: ItemState?, isConflict: Bool) -> ItemState {
-        if entry.isLocalOnly { return .localOnly }
-        if let transfer { return transfer }
-        if entry.error != nil { return .error }
-        if isConflict { return .conflict }
-        if entry.isPending { return .dirty }
-        return entry.isDataless ? .dataless : .current
-    }
-}
-
 /// The conflict copies of a drive, and the documents they are copies of.
 struct ConflictSet: Sendable {
     private let copies: [RelativePath: RelativePath]
