@@ -84,6 +84,9 @@ struct DrivePathTests {
         #expect(try paths.path("a/b") == "a/b")
         #expect(try paths.path(".") == .root)
         #expect(try paths.path("/link/doc") == "real/doc")
+        let above = DrivePaths(mountpoint: "/m/Drive", store: "/s", workingDirectory: "/m", resolve: { _ in nil })
+        #expect(try above.path("Drive/a") == "a")
+        #expect(try above.path("other/a") == "other/a")
     }
 
     @Test("A relative path starts at the current directory when that is on the drive")

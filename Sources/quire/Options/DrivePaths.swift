@@ -26,13 +26,14 @@ struct DrivePaths: Sendable {
 
     /// The path below the drive's root that an argument means.
     ///
-    /// An absolute path lies on the mount. A relative one starts at the current directory where that is on the mount, else
-    /// at the drive's root. Only the directories of a path are resolved: a symlink named last is meant itself.
+    /// An absolute path lies on the mount. A relative one starts at the current directory where that leads onto the mount,
+    /// else at the drive's root. Only the directories of a path are resolved: a symlink named last is meant itself.
     func path(_ argument: String) throws(QuireError) -> RelativePath {
         let bytes = ArgumentBytes.bytes(argument)
         guard bytes.first == UInt8(ascii: "/") else {
-            let base = workingPath ?? .root
-            guard let path = Self.joined(base.components, bytes) else {
+            let base = workingPath
+            if base == nil, let path = onDrive(Array("\(workingDirectory)/".utf8) + bytes) { return path }
+            guard let path = Self.joined((base ?? .root).components, bytes) else {
                 throw QuireError(.usage, "\(DisplayBytes.escaped(bytes)) leads out of the drive")
             }
             return path
