@@ -1,0 +1,232 @@
+import QuireCore
+import QuireIndex
+import Testing
+
+@Suite("Identity across saves and renames")
+struct IdentityTests {
+    @Test("an acknowledged file is clean, and dirty after a write")
+    func cleanAndDirty() async throws {
+        try await withDrive { drive in
+            try drive.create("doc", "one")
+            #expect(try await drive.pendingText() == ["doc: created"])
+            try await drive.acknowledge("doc")
+            #expect(try await drive.pendingText() == [])
+            #expect(try await drive.item("doc").state == .current)
+            try drive.write("doc", "longer")
+            #expect(try await drive.pendingText() == ["doc: content metadata"])
+            #expect(try await drive.item("doc").state == .dirty)
+        }
+    }
+
+    @Test("save by temporary and rename over keeps id, base, tags and pin")
+    func saveByRenameOver() async throws {
+        try await withDrive { drive in
+            try drive.create("doc", "one")
+            try await drive.acknowledge("doc")
+            let before = try await drive.item("doc")
+            try await drive.index.setTags(before.id, ["red", "blue"])
+            try await drive.index.setPinned(before.id, true)
+            try drive.create("doc.tmp1", "two two")
+            try drive.rename("doc.tmp1", "doc")
+            let after = try await drive.item("doc")
+            #expect(after.id == before.id)
+            #expect(after.base == before.base)
+            #expect(after.tags == ["red", "blue"])
+            #expect(after.isPinned)
+            #expect(after.difference == [.content, .metadata])
+            #expect(try await drive.pendingText() == ["doc: content metadata"])
+        }
+    }
+
+    @Test("save by renaming away, creating anew and deleting the backup is one content change")
+    func saveByRenamingAway() async throws {
+        try await withDrive { drive in
+            try drive.create("doc", "one")
+            try await drive.acknowledge("doc")
+            let before = try await drive.item("doc")
+            try await drive.index.setTags(before.id, ["red"])
+            try drive.rename("doc", "doc~")
+            #expect(try await drive.pendingText() == ["doc: deleted"])
+            try drive.create("doc", "two two")
+            let after = try await drive.item("doc")
+            #expect(after.id == before.id)
+            #expect(after.base == before.base)
+            #expect(after.tags == ["red"])
+            let backup = try await drive.item("doc~")
+            #expect(backup.id != before.id)
+            #expect(backup.state == .localOnly)
+            #expect(backup.base == nil)
+            try drive.remove("doc~")
+            #expect(try await drive.pendingText() == ["doc: content metadata"])
+        }
+    }
+
+    @Test("a backup under an ordinary name gives the identity up, too, while the provider has it at the old name")
+    func ordinaryBackup() async throws {
+        try await withDrive { drive in
+            try drive.create("doc", "one")
+            try await drive.acknowledge("doc")
+            let before = try await drive.item("doc")
+            try drive.rename("doc", "backup")
+            #expect(try await drive.pendingText() == ["backup: moved"])
+            try drive.create("doc", "two two")
+            #expect(try await drive.item("doc").id == before.id)
+            #expect(try await drive.pendingText() == ["backup: created", "doc: content metadata"])
+        }
+    }
+
+    @Test("after 15 s a freed name gives its identity to nobody; the base is taken over all the same")
+    func tunnelEnds() async throws {
+        try await withDrive { drive in
+            try drive.create("doc", "one")
+            try await drive.acknowledge("doc")
+            let before = try await drive.item("doc")
+            try drive.remove("doc")
+            drive.clock.advance(seconds: 16)
+            try drive.create("doc", "two two")
+            let after = try await drive.item("doc")
+            #expect(after.id != before.id)
+            #expect(after.base == before.base)
+            #expect(try await drive.pendingText() == ["doc: content metadata"])
+        }
+    }
+
+    @Test("a name freed by a removal passes its identity on within 15 s")
+    func tunnelAfterRemoval() async throws {
+        try await withDrive { drive in
+            try drive.create("doc", "one")
+            try await drive.acknowledge("doc")
+            let before = try await drive.item("doc")
+            try drive.remove("doc")
+            drive.clock.advance(seconds: 14)
+            try drive.create("new", "two two")
+            try drive.rename("new", "doc")
+            #expect(try await drive.item("doc").id == before.id)
+            #expect(try await drive.pendingText() == ["doc: content metadata"])
+        }
+    }
+
+    @Test("a temporary name that is used again takes nothing from the document it became")
+    func reusedTemporary() async throws {
+        try await withDrive { drive in
+            try drive.create("doc.new", "one")
+            try drive.rename("doc.new", "doc")
+            let id = try await drive.item("doc").id
+            try drive.create("doc.new", "two two")
+            #expect(try await drive.item("doc").id == id)
+            try drive.rename("doc.new", "doc")
+            #expect(try await drive.item("doc").id == id)
+            #expect(try await drive.pendingText() == ["doc: created"])
+        }
+    }
+
+    @Test("truncating and writing anew is the same item")
+    func truncateAndRewrite() async throws {
+        try await withDrive { drive in
+            try drive.create("doc", "one")
+            try await drive.acknowledge("doc")
+            let before = try await drive.item("doc")
+            try drive.write("doc", "", writersOpen: true)
+            try drive.write("doc", "two two")
+            #expect(try await drive.item("doc").id == before.id)
+            #expect(try await drive.pendingText() == ["doc: content metadata"])
+        }
+    }
+
+    @Test("exchanging a temporary with a document changes the document's content; exchanging documents moves both")
+    func exchange() async throws {
+        try await withDrive { drive in
+            try drive.create("a", "one")
+            try drive.create("b", "two two")
+            try await drive.acknowledge("a", "b")
+            let (a, b) = (try await drive.item("a"), try await drive.item("b"))
+            try drive.exchange("a", "b")
+            #expect(try await drive.item("a").id == b.id)
+            #expect(try await drive.item("b").id == a.id)
+            #expect(try await drive.pendingText() == ["a: moved", "b: moved"])
+            try drive.exchange("a", "b")
+            #expect(try await drive.pendingText() == [])
+            try drive.create("tmp", "three three")
+            try drive.exchange("tmp", "a")
+            #expect(try await drive.item("a").id == a.id)
+            #expect(try await drive.pendingText() == ["a: content metadata", "tmp: created"])
+        }
+    }
+
+    @Test("hard links are items of their own, and a write dirties all of them")
+    func hardLinks() async throws {
+        try await withDrive { drive in
+            try drive.create("a", "one")
+            try drive.link("a", "b")
+            try await drive.acknowledge("a", "b")
+            #expect(try await drive.pendingText() == [])
+            #expect(try await drive.item("a").id != drive.item("b").id)
+            try drive.write("b", "two two")
+            #expect(try await drive.pendingText() == ["a: content metadata", "b: content metadata"])
+            #expect(try await drive.item("a").local.linkCount == 2)
+        }
+    }
+
+    @Test("renaming a directory is one pending item, and what is below it stays clean")
+    func directoryRename() async throws {
+        try await withDrive { drive in
+            try drive.makeDirectory("dir")
+            try drive.makeDirectory("dir/sub")
+            try drive.create("dir/sub/doc", "one")
+            try await drive.acknowledge("dir", "dir/sub", "dir/sub/doc")
+            let before = try await drive.item("dir/sub/doc")
+            try drive.rename("dir", "other")
+            #expect(try await drive.pendingText() == ["other: moved"])
+            let after = try await drive.item("other/sub/doc")
+            #expect(after.id == before.id)
+            #expect(after.base?.path == "dir/sub/doc")
+            drive.index.record(.baseMoved(container: .default, from: "dir", try drive.base("other")))
+            #expect(try await drive.pendingText() == [])
+            #expect(try await drive.item("other/sub/doc").base?.path == "other/sub/doc")
+        }
+    }
+
+    @Test("renaming one document over another moves the one and deletes the other")
+    func documentOverDocument() async throws {
+        try await withDrive { drive in
+            try drive.create("a", "one")
+            try drive.create("b", "two two")
+            try await drive.acknowledge("a", "b")
+            let a = try await drive.item("a").id
+            try drive.rename("a", "b")
+            #expect(try await drive.item("b").id == a)
+            #expect(try await drive.pendingText() == ["b: moved", "b: deleted"])
+        }
+    }
+
+    @Test("an ephemeral file is local only, and ordinary once it has an ordinary name")
+    func ephemeral() async throws {
+        try await withDrive { drive in
+            try drive.create(".doc.swp", "x")
+            #expect(try await drive.item(".doc.swp").state == .localOnly)
+            #expect(try await drive.pendingText() == [])
+            try drive.rename(".doc.swp", "doc")
+            #expect(try await drive.pendingText() == ["doc: created"])
+        }
+    }
+
+    @Test("a rename to another container keeps ids, drops bases of the whole subtree, and deletes them in the old one")
+    func acrossContainers() async throws {
+        let notes = try #require(ContainerID("iCloud.com.example.Notes"))
+        try await withDrive(containers: ContainerLayout([.init(notes, at: "Notes")])) { drive in
+            try drive.makeDirectory("Notes")
+            try drive.makeDirectory("dir")
+            try drive.create("dir/doc", "one")
+            try await drive.acknowledge("dir", "dir/doc")
+            let before = try await drive.item("dir/doc")
+            #expect(try await drive.pendingText(notes) == [])
+            try drive.rename("dir", "Notes/dir")
+            let after = try await drive.item("Notes/dir/doc")
+            #expect(after.id == before.id)
+            #expect(after.container == notes)
+            #expect(try await drive.pendingText(notes) == ["dir: created", "dir/doc: created"])
+            #expect(try await drive.pendingText() == ["dir/doc: deleted", "dir: deleted"])
+            #expect(try await drive.item("Notes").isContainerRoot)
+        }
+    }
+}

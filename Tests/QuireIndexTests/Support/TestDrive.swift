@@ -1,0 +1,219 @@
+import Glibc
+import Synchronization
+import Testing
+
+@testable import QuireIndex
+@testable import QuireCore
+
+/// A store on disk, an index over it, and a stand-in for the driver: each operation is done and its event recorded.
+final class TestDrive: Sendable {
+    let directory: String
+    let clock = TestClock()
+    let index: MetadataIndex
+    let opening: IndexOpening
+    /// When false, operations are done and not recorded.
+    let isWatched = Mutex(true)
+
+    var store: String { directory + "/drive" }
+    var indexPath: String { directory + "/index.sqlite" }
+
+    init(
+        containers: ContainerLayout = .single, at existing: String? = nil,
+        clock: (@Sendable () -> FileTime)? = nil, settleLimit: Duration = .seconds(10)
+    ) throws {
+        if let existing {
+            directory = existing
+        } else {
+            var template = Array("/tmp/quire-index-XXXXXX".utf8CString)
+            guard mkdtemp(&template) != nil else { throw TestError("mkdtemp") }
+            directory = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+            mkdir(directory + "/drive", 0o755)
+        }
+        let fixed = self.clock
+        (index, opening) = try MetadataIndex.open(
+            at: directory + "/index.sqlite", driveRoot: directory + "/drive", containers: containers,
+            settleLimit: settleLimit, clock: clock ?? { fixed.now })
+    }
+
+    func remove() {
+        index.close()
+        removeTree(directory)
+    }
+
+    // MARK: Operations
+
+    private func record(_ event: StoreEvent) { if isWatched.withLock({ $0 }) { index.record(event) } }
+
+    func status(_ path: RelativePath) -> FileStatus? { StoreLister(root: store).status(at: path) }
+
+    func present(_ path: RelativePath) throws -> FileStatus {
+        guard let status = status(path) else { throw TestError("nothing at \(path)") }
+        return status
+    }
+
+    private func parent(_ path: RelativePath) throws -> UInt64 { try present(path.parent ?? .root).inode }
+    private func name(_ path: RelativePath) throws -> FileName { try #require(path.name) }
+    private func full(_ path: RelativePath) -> String { store + "/" + String(decoding: path.bytes, as: UTF8.self) }
+
+    @discardableResult
+    func create(_ path: RelativePath, _ content: String = "") throws -> FileStatus {
+        let descriptor = open(full(path), O_CREAT | O_EXCL | O_WRONLY, 0o644)
+        guard descriptor >= 0 else { throw TestError("create \(path)") }
+        record(.created(parent: try parent(path), name: try name(path), try present(path)))
+        _ = Glibc.write(descriptor, content, content.utf8.count)
+        close(descriptor)
+        if !content.isEmpty { record(.contentChanged(try present(path), writersOpen: false)) }
+        return try present(path)
+    }
+
+    func write(_ path: RelativePath, _ content: String, writersOpen: Bool = false) throws {
+        let descriptor = open(full(path), O_WRONLY | O_TRUNC)
+        guard descriptor >= 0 else { throw TestError("open \(path)") }
+        _ = Glibc.write(descriptor, content, content.utf8.count)
+        close(descriptor)
+        record(.contentChanged(try present(path), writersOpen: writersOpen))
+    }
+
+    func closed(_ path: RelativePath) throws { record(.contentChanged(try present(path), writersOpen: false)) }
+
+    func makeDirectory(_ path: RelativePath) throws {
+        guard mkdir(full(path), 0o755) == 0 else { throw TestError("mkdir \(path)") }
+        record(.created(parent: try parent(path), name: try name(path), try present(path)))
+    }
+
+    func link(_ path: RelativePath, _ new: RelativePath) throws {
+        guard Glibc.link(full(path), full(new)) == 0 else { throw TestError("link") }
+        record(.created(parent: try parent(new), name: try name(new), try present(new)))
+    }
+
+    func remove(_ path: RelativePath) throws {
+        let status = try present(path)
+        let result = status.kind == .directory ? rmdir(full(path)) : unlink(full(path))
+        guard result == 0 else { throw TestError("remove \(path)") }
+        record(.removed(parent: try parent(path), name: try name(path), inode: status.inode))
+    }
+
+    func rename(_ path: RelativePath, _ new: RelativePath) throws {
+        let replaced = status(new)?.inode
+        let from = try parent(path)
+        guard Glibc.rename(full(path), full(new)) == 0 else { throw TestError("rename \(path) \(new) \(errno)") }
+        record(
+            .renamed(
+                .init(
+                    fromParent: from, fromName: try name(path), toParent: try parent(new), toName: try name(new),
+                    status: try present(new), replaced: replaced)))
+    }
+
+    func exchange(_ path: RelativePath, _ other: RelativePath) throws {
+        let spare = full(path) + ".exchange"
+        guard Glibc.rename(full(path), spare) == 0, Glibc.rename(full(other), full(path)) == 0,
+            Glibc.rename(spare, full(other)) == 0
+        else { throw TestError("exchange") }
+        record(
+            .renamed(
+                .init(
+                    fromParent: try parent(path), fromName: try name(path), toParent: try parent(other),
+                    toName: try name(other), status: try present(other), exchanged: try present(path))))
+    }
+
+    func chmod(_ path: RelativePath, _ mode: UInt32) throws {
+        guard Glibc.chmod(full(path), mode) == 0 else { throw TestError("chmod") }
+        record(.attributesChanged(try present(path), writersOpen: false))
+    }
+
+    func setTime(_ path: RelativePath, seconds: Int) throws {
+        var times = [timespec(tv_sec: seconds, tv_nsec: 0), timespec(tv_sec: seconds, tv_nsec: 0)]
+        guard utimensat(AT_FDCWD, full(path), &times, 0) == 0 else { throw TestError("utimens") }
+        record(.attributesChanged(try present(path), writersOpen: false))
+    }
+
+    // MARK: The provider's side
+
+    /// The record of a provider that has exactly what is at `path` now.
+    func base(_ path: RelativePath, container: ContainerID = .default, at other: RelativePath? = nil, version: String = "1") throws
+        -> BaseRecord
+    {
+        let status = try present(path)
+        return BaseRecord(
+            container: container, path: other ?? path, kind: status.kind, version: ProviderVersion(version),
+            size: status.size, mtime: status.mtime, mode: status.mode, identifier: nil, checksum: nil, symlinkTarget: nil)
+    }
+
+    /// Acknowledges items as they are on disk.
+    func acknowledge(_ paths: RelativePath..., version: String = "1") async throws {
+        try await index.settle()
+        for path in paths {
+            let item = try #require(try await index.item(at: path))
+            index.record(
+                .acknowledged(
+                    .init(
+                        item: item.id, base: try base(path, version: version),
+                        fingerprint: try present(path).fingerprint, writersOpen: false)))
+        }
+        try await index.settle()
+    }
+
+    // MARK: Questions
+
+    func item(_ path: RelativePath) async throws -> IndexItem {
+        try await index.settle()
+        return try #require(try await index.item(at: path), "no item at \(path)")
+    }
+
+    func find(_ path: RelativePath) async throws -> IndexItem? {
+        try await index.settle()
+        return try await index.item(at: path)
+    }
+
+    func pending(_ container: ContainerID = .default) async throws -> [PendingItem] {
+        try await index.settle()
+        return try await index.pendingItems(container: container)
+    }
+
+    /// Pending items, as `name:flags`.
+    func pendingText(_ container: ContainerID = .default) async throws -> [String] {
+        try await pending(container).map { item in
+            let flags: [(Bool, String)] = [
+                (item.isCreated, "created"), (item.isContentDirty, "content"), (item.isMetadataDirty, "metadata"),
+                (item.isMoved, "moved"), (item.isDeleted, "deleted"),
+            ]
+            let path = item.path ?? item.base?.path ?? .root
+            return "\(path): " + flags.filter(\.0).map(\.1).joined(separator: " ")
+        }
+    }
+
+    func rescan() async -> RescanReport? {
+        index.beginRescan()
+        return await index.rescanFinished()
+    }
+}
+
+struct TestError: Error {
+    var what: String
+    init(_ what: String) { self.what = what }
+}
+
+/// A clock that tests set. Starts well after anything a test writes.
+final class TestClock: Sendable {
+    private let time = Mutex(MetadataIndex.systemClock().nanoseconds + 60_000_000_000)
+    var now: FileTime { FileTime(nanoseconds: time.withLock { $0 }) }
+    func advance(seconds: Int64) { time.withLock { $0 += seconds * 1_000_000_000 } }
+}
+
+func removeTree(_ path: String) {
+    if let stream = opendir(path) {
+        while let entry = readdir(stream) {
+            let name = withUnsafeBytes(of: &entry.pointee.d_name) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
+            if name != ".", name != ".." { removeTree(path + "/" + name) }
+        }
+        closedir(stream)
+    }
+    if unlink(path) != 0 { rmdir(path) }
+}
+
+/// Runs `body` with a drive that is removed afterwards.
+func withDrive(containers: ContainerLayout = .single, _ body: (TestDrive) async throws -> Void) async throws {
+    let drive = try TestDrive(containers: containers)
+    defer { drive.remove() }
+    try await body(drive)
+}
