@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/fs.h>
+#include <sched.h>
 #include <stdio.h>
 #include <sys/ioctl.h>
 #include <sys/prctl.h>
@@ -36,3 +37,10 @@ int64_t quire_birth_time(int file) {
 }
 
 int quire_name_thread(const char *name) { return prctl(PR_SET_NAME, name); }
+
+int quire_set_thread_umask(int mask) {
+    static __thread int own = 0;
+    if (!own && unshare(CLONE_FS) != 0) return -1;
+    own = 1;
+    return (int)umask((mode_t)mask);
+}

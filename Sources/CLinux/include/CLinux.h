@@ -31,6 +31,9 @@ ssize_t quire_copy_file_range(int source, int64_t *source_offset, int target, in
 int quire_fallocate(int file, int mode, int64_t offset, int64_t length);
 // statx(2): birth time of an open file (O_PATH is enough) in nanoseconds since 1970; -1 and ENODATA where none is kept.
 int64_t quire_birth_time(int file);
+// Gives the calling thread a umask of its own, apart from the process's (unshare(2) CLONE_FS), and sets it. Returns the
+// one before, -1 where the kernel refuses.
+int quire_set_thread_umask(int mask);
 // prctl(2) PR_SET_NAME: the calling thread, 15 bytes at the most.
 int quire_name_thread(const char *name);
 // statx(2) with all fields; `buffer` holds a struct statx (256 bytes).

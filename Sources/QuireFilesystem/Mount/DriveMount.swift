@@ -21,7 +21,7 @@ package final class DriveMount: Sendable {
 
     /// Mounts the store at an existing directory and starts to serve it.
     ///
-    /// Sets the process's umask to 0: the kernel applies each caller's own. Returns when requests are being answered.
+    /// Returns when requests are being answered.
     /// - Parameters:
     ///   - mountpoint: absolute path of a directory.
     ///   - tree: the store.
@@ -31,7 +31,6 @@ package final class DriveMount: Sendable {
         at mountpoint: String, tree: DriveTree, services: DriveServices, options: MountOptions = MountOptions(),
         containerRoots: Set<FileName> = [], logger: Logger
     ) throws(MountError) -> DriveMount {
-        umask(0)
         let root = Glibc.open(tree.rootPath, O_PATH | O_DIRECTORY | O_CLOEXEC)
         guard root >= 0 else { throw MountError(storeUnreadable: tree.rootPath, errno: errno) }
         let rootDescriptor = Descriptor(owning: root)

@@ -15,6 +15,7 @@ struct ReaderLoop: Sendable {
 
     /// Runs until the file system is unmounted or the connection aborted.
     func run() {
+        _ = CallerUmask.enter()
         let size = cfuse_session_buffer_size()
         let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: size, alignment: 4096)
         defer { buffer.deallocate() }

@@ -50,7 +50,10 @@ final class ParkingLot: Sendable {
                 try await wait()
                 leave(ticket)
                 queue.async {
-                    if let reply = box.take() { operation(reply) }
+                    guard let reply = box.take() else { return }
+                    let before = CallerUmask.enter()
+                    operation(reply)
+                    CallerUmask.leave(before)
                 }
             } catch {
                 leave(ticket)
