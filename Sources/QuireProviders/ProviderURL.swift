@@ -19,7 +19,8 @@ package struct ProviderURL: Sendable, Hashable, CustomStringConvertible {
         case "folder":
             guard rest.utf8.first == 0x2F, !rest.utf8.contains(0) else {
                 throw QuireError(
-                    .usage, "\(text) does not name a folder by its absolute path", remedy: "Write it as folder:/absolute/path.")
+                    .usage, "\(text) does not name a folder by its absolute path",
+                    remedy: "Write it as folder:/absolute/path.")
             }
             self.kind = .folder(path: Self.withoutTrailingSlashes(rest))
         case "webdav+http", "webdav+https", "s3+http", "s3+https":

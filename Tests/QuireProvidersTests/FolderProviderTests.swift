@@ -62,7 +62,9 @@ struct FolderProviderTests {
         #expect(try await bench.text("a") == "x", "a mark that is a new file but says the same is the same store")
     }
 
-    @Test("A mark that is damaged or of a newer format is refused", arguments: ["", "{", "{\"format\":99,\"identity\":\"x\"}"])
+    @Test(
+        "A mark that is damaged or of a newer format is refused",
+        arguments: ["", "{", "{\"format\":99,\"identity\":\"x\"}"])
     func damagedMark(text: String) async throws {
         let bench = try await ProviderForm.folderOnDisk.open()
         Plain.write(text, to: bench.file(".quire/store.json"))
@@ -97,7 +99,9 @@ struct FolderProviderTests {
         #expect(Set(items.map(\.path)) == ["d", "d/e", "d/e/f", "link"])
         #expect(items.first { $0.path == "link" }?.symlinkTarget == Array("d/e".utf8))
         #expect(try await provider.item(at: "pipe") == nil)
-        #expect(await refusal { try await provider.createDirectory("pipe", attributes: Bench.attributes()) } == .conditionFailed)
+        #expect(
+            await refusal { try await provider.createDirectory("pipe", attributes: Bench.attributes()) }
+                == .conditionFailed)
     }
 
     @Test("A symbolic link on the way is not followed")
@@ -113,7 +117,9 @@ struct FolderProviderTests {
         #expect(try await bench.listing().count == 1)
     }
 
-    @Test("An unreadable directory fails the listing, which is whole or none", .enabled(if: geteuid() != 0, "root reads all"))
+    @Test(
+        "An unreadable directory fails the listing, which is whole or none",
+        .enabled(if: geteuid() != 0, "root reads all"))
     func unreadable() async throws {
         let bench = try await ProviderForm.folderOnDisk.open()
         try await bench.directory("d")

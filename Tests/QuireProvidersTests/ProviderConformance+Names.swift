@@ -27,7 +27,8 @@ extension ProviderConformance {
             let path = directory.appending(FileName(unchecked: bytes))
             #expect(try await bench.text(path) == "\(index)")
             let item = try #require(listed[path])
-            let moved = try await bench.provider.move(path, to: RelativePath([FileName(unchecked: bytes)]), expecting: item.version)
+            let moved = try await bench.provider.move(
+                path, to: RelativePath([FileName(unchecked: bytes)]), expecting: item.version)
             try await bench.provider.delete(moved.path, expecting: moved.version)
         }
         #expect(try await bench.listing().count == 1)
@@ -69,7 +70,8 @@ extension ProviderConformance {
             #expect(await refusal { try await bench.directory(path) } == .invalidName)
             #expect(await refusal { try await bench.provider.item(at: path) } == .invalidName)
             #expect(await refusal { try await bench.provider.delete(path, expecting: nil) } == .invalidName)
-            #expect(await refusal { try await bench.provider.move("a", to: path, expecting: item.version) } == .invalidName)
+            #expect(
+                await refusal { try await bench.provider.move("a", to: path, expecting: item.version) } == .invalidName)
             #expect(await refusal { try await bench.provider.move(path, to: "b", expecting: nil) } == .invalidName)
         }
         try await bench.directory("d")

@@ -3,7 +3,9 @@ import QuireProviders
 import Testing
 
 extension ProviderConformance {
-    @Test("Of eight writers with one condition exactly one wins, and the others change nothing", arguments: ProviderForm.allCases)
+    @Test(
+        "Of eight writers with one condition exactly one wins, and the others change nothing",
+        arguments: ProviderForm.allCases)
     func conditionalRace(form: ProviderForm) async throws {
         let bench = try await form.open()
         var last = try await bench.put("doc", "start")
@@ -97,7 +99,8 @@ extension ProviderConformance {
                 var version = first.version
                 for round in 1...25 {
                     version = try await bench.other.put(
-                        "doc", content: contents[round % 2], attributes: Bench.attributes(), expecting: .version(version)
+                        "doc", content: contents[round % 2], attributes: Bench.attributes(),
+                        expecting: .version(version)
                     ).version
                 }
             }

@@ -105,7 +105,9 @@ extension ProviderConformance {
         }
     }
 
-    @Test("A fetch of another version, or of what is gone, is refused and leaves no file", arguments: ProviderForm.allCases)
+    @Test(
+        "A fetch of another version, or of what is gone, is refused and leaves no file",
+        arguments: ProviderForm.allCases)
     func fetchConditions(form: ProviderForm) async throws {
         let bench = try await form.open()
         let one = try await bench.put("a", "one")
@@ -115,9 +117,11 @@ extension ProviderConformance {
             await refusal { try await bench.provider.fetch("a", version: one.version, to: target) { _ in } }
                 == .conditionFailed)
         #expect(
-            await refusal { try await bench.provider.fetch("b", version: one.version, to: target) { _ in } } == .notFound)
+            await refusal { try await bench.provider.fetch("b", version: one.version, to: target) { _ in } }
+                == .notFound)
         #expect(
-            await refusal { try await bench.provider.fetch("b/c", version: one.version, to: target) { _ in } } == .notFound)
+            await refusal { try await bench.provider.fetch("b/c", version: one.version, to: target) { _ in } }
+                == .notFound)
         #expect(Plain.read(target) == nil)
         Plain.write("mine", to: target)
         let now = try #require(try await bench.provider.item(at: "a"))
@@ -145,7 +149,9 @@ extension ProviderConformance {
         #expect(await refusal { try await link(target, .absent) } == .conditionFailed)
         let other = try await link([0x62], .version(made.version))
         #expect(other.symlinkTarget == [0x62])
-        #expect(await refusal { try await bench.provider.fetch("l", version: other.version, to: "/tmp/x") { _ in } } == .unsupported)
+        #expect(
+            await refusal { try await bench.provider.fetch("l", version: other.version, to: "/tmp/x") { _ in } }
+                == .unsupported)
         let file = try await bench.put("l", "now a file", .version(other.version))
         #expect(file.kind == .file)
         #expect(bench.leftovers.isEmpty)

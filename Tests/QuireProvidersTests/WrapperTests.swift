@@ -117,9 +117,11 @@ struct ProviderURLTests {
         #expect((url.makeProvider() as? FolderProvider)?.root == path)
     }
 
-    @Test("Other kinds are refused with what to write instead", arguments: [
-        "", "/a", "folder:", "folder:a", "ftp://x", "webdav+https://u@h/p", "s3+http://h/b",
-    ])
+    @Test(
+        "Other kinds are refused with what to write instead",
+        arguments: [
+            "", "/a", "folder:", "folder:a", "ftp://x", "webdav+https://u@h/p", "s3+http://h/b",
+        ])
     func refused(text: String) {
         let error = #expect(throws: QuireError.self) { try ProviderURL(text) }
         #expect(error?.code == .usage)

@@ -21,7 +21,8 @@ enum ContentCopy {
         progress: (ByteCount) -> Void = { _ in }
     ) throws(ProviderError) -> (size: ByteCount, checksum: ContentChecksum) {
         let cloned = isCloned(from: source, to: target)
-        return try hash(path, cloned ? target : source, expected, cancellation, progress) { (bytes, offset) throws(ProviderError) in
+        return try hash(path, cloned ? target : source, expected, cancellation, progress) {
+            (bytes, offset) throws(ProviderError) in
             if cloned || isZero(bytes) { return }
             try ErrnoTranslation.about(path, "written") { () throws(SystemFailure) in
                 try write(bytes, to: target, at: offset)

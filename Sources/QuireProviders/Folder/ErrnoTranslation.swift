@@ -56,8 +56,10 @@ enum ErrnoTranslation {
     static func text(_ code: Int32) -> String {
         withUnsafeTemporaryAllocation(of: CChar.self, capacity: 256) { buffer in
             buffer.initialize(repeating: 0)
-            guard strerror_r(code, buffer.baseAddress!, buffer.count) == 0 else { return "error \(code)" }  // 256: never nil
-            return String(cString: buffer.baseAddress!)
+            guard let start = buffer.baseAddress, strerror_r(code, start, buffer.count) == 0 else {
+                return "error \(code)"
+            }
+            return String(cString: start)
         }
     }
 }

@@ -9,12 +9,17 @@ package struct FolderHooks: Sendable {
     /// Between two chunks of a fetch.
     package var duringFetch: (@Sendable (RelativePath) -> Void)?
 
+    /// After a listing has read a directory.
+    package var afterDirectory: (@Sendable (RelativePath) -> Void)?
+
     package init(
         beforeSwap: (@Sendable (RelativePath) -> Void)? = nil, beforeUndo: (@Sendable (RelativePath) -> Void)? = nil,
-        duringFetch: (@Sendable (RelativePath) -> Void)? = nil
+        duringFetch: (@Sendable (RelativePath) -> Void)? = nil,
+        afterDirectory: (@Sendable (RelativePath) -> Void)? = nil
     ) {
         self.beforeSwap = beforeSwap
         self.beforeUndo = beforeUndo
         self.duringFetch = duringFetch
+        self.afterDirectory = afterDirectory
     }
 }

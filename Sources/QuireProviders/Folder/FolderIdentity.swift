@@ -14,13 +14,16 @@ struct FolderIdentity: Codable, Equatable {
     /// Reads the mark; nil where there is none.
     static func read(in control: borrowing OpenFile, root: String) throws(ProviderError) -> FolderIdentity? {
         guard let bytes = try bytes(in: control) else { return nil }
-        guard let found = try? JSONDecoder().decode(FolderIdentity.self, from: Data(bytes)), !found.identity.isEmpty else {
+        guard let found = try? JSONDecoder().decode(FolderIdentity.self, from: Data(bytes)), !found.identity.isEmpty
+        else {
             throw ProviderError(
-                .unavailable, "\(root)/.quire/store.json is damaged; restore it, or remove it to begin anew with this folder")
+                .unavailable,
+                "\(root)/.quire/store.json is damaged; restore it, or remove it to begin anew with this folder")
         }
         guard found.format <= currentFormat else {
             throw ProviderError(
-                .unavailable, "\(root) was set up by a newer version of Quire (format \(found.format)); update Quire here")
+                .unavailable,
+                "\(root) was set up by a newer version of Quire (format \(found.format)); update Quire here")
         }
         return found
     }

@@ -3,7 +3,7 @@ import QuireCore
 
 /// The lock that every daemon using the folder takes to compare and publish: `flock` on `.quire/lock`.
 enum FolderLock {
-    /// Runs `body` with the lock held. Each call opens the lock file anew, so calls of one process exclude each other, too.
+    /// Runs `body` with the lock held. Each call opens the lock file anew, so calls of one process exclude each other.
     ///
     /// Waits without blocking in the kernel, so that a holder that was stopped cannot keep a cancelled call.
     static func withLock<Value>(

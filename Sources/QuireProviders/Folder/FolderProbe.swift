@@ -63,7 +63,8 @@ struct FolderProbe {
         modes = facts.mode == 0o640
         switch facts.mtime {
         case odd: break
-        case let time where time.seconds == odd.seconds: granularity = time.subsecondNanoseconds == 0 ? 1_020_000_000 : granularity
+        case let time where time.seconds == odd.seconds:
+            granularity = time.subsecondNanoseconds == 0 ? 1_020_000_000 : granularity
         default: granularity = 2_020_000_000
         }
     }

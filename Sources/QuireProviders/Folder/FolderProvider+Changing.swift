@@ -12,6 +12,7 @@ extension FolderProvider {
             // A file stamped with the present moment could be written again without a trace.
             self.waitUntilSettled(attributes.mtime)
             return try FolderLock.withLock(in: session.control, cancellation) { () throws(ProviderError) in
+                guard try session.isParent(parent, of: path) else { throw Self.notFound(path) }
                 let found = try Self.expect(path, name, in: parent, version)
                 guard found.kind != .symlink else {
                     return try Self.setSymlinkTime(path, name, in: parent, attributes.mtime)
@@ -35,6 +36,10 @@ extension FolderProvider {
             let from = (directory: source.descriptor, name: name)
             let to = target.entry
             let moved = try FolderLock.withLock(in: session.control, cancellation) { () throws(ProviderError) in
+                guard try session.isParent(source, of: path) else { throw Self.notFound(path) }
+                guard try session.isParent(target.parent, of: destination) else {
+                    throw Self.parentMissing(destination)
+                }
                 let before = try Self.expect(path, name, in: source, version)
                 self.hooks.beforeSwap?(path)
                 return try ErrnoTranslation.about(path, "moved to \(destination)") { () throws(SystemFailure) in
@@ -58,6 +63,7 @@ extension FolderProvider {
             let (directory, tmp) = (parent.descriptor, session.temporary.descriptor)
             let leftover = try FolderLock.withLock(in: session.control, cancellation) {
                 () throws(ProviderError) -> FolderSwap.Leftover in
+                guard try session.isParent(parent, of: path) else { throw Self.notFound(path) }
                 let found = try Self.expect(path, name, in: parent, version)
                 guard found.kind != .directory else {
                     try ErrnoTranslation.about(path, "removed") { () throws(SystemFailure) in
@@ -139,7 +145,9 @@ extension FolderProvider {
         var item: RemoteItem?
         let outcome = try WriterProbe.withLease(on: descriptor) { () throws(ProviderError) in
             // Compared again on the open file: nobody can write to it now, where the filesystem has leases.
-            guard FolderVersion.version(of: try facts(of: file, path)) == version else { throw FolderSwap.refused(path) }
+            guard FolderVersion.version(of: try facts(of: file, path)) == version else {
+                throw FolderSwap.refused(path)
+            }
             item = try ErrnoTranslation.about(path, "changed") { () throws(SystemFailure) in
                 // By way of /proc, because a file without read permission is open by path only.
                 let link = "/proc/self/fd/\(descriptor)"

@@ -51,7 +51,9 @@ extension FolderProvider {
                     progress(bytes)
                 })
             let after = try Self.facts(of: source, path)
-            guard after.isSameContent(as: facts), copied.size.bytes == facts.size else { throw FolderSwap.refused(path) }
+            guard after.isSameContent(as: facts), copied.size.bytes == facts.size else {
+                throw FolderSwap.refused(path)
+            }
             return FolderVersion.item(path, facts, version: version, checksum: copied.checksum)
         }
     }
@@ -65,7 +67,8 @@ extension FolderProvider {
         }
         guard let found else { throw notFound(path) }
         guard found.kind == .file else {
-            throw ProviderError(.unsupported, "\(path) is a \(found.kind.rawValue) at the provider: it has no content to fetch")
+            throw ProviderError(
+                .unsupported, "\(path) is a \(found.kind.rawValue) at the provider: it has no content to fetch")
         }
         return try ErrnoTranslation.about(path, "read") { () throws(SystemFailure) in
             try SystemCalls.open(at: directory, name, O_RDONLY | O_NONBLOCK)
@@ -114,7 +117,7 @@ extension FolderProvider {
     private func list(
         _ session: borrowing FolderSession, _ cancellation: Cancellation
     ) throws(ProviderError) -> [RemoteItem] {
-        var walk = try FolderWalk(root: session.root, cancellation: cancellation)
+        var walk = try FolderWalk(root: session.root, cancellation: cancellation, hooks: hooks)
         let entries = try walk.run()
         let (now, granularity) = (SystemCalls.now(), granularity)
         var items: [RemoteItem] = []

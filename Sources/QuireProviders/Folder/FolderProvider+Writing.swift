@@ -75,9 +75,13 @@ extension FolderProvider {
         of path: RelativePath, _ session: borrowing FolderSession
     ) throws(ProviderError) -> FolderPlace {
         guard let name = path.name, let parent = try session.parent(of: path) else {
-            throw ProviderError(.parentMissing, "\(path) cannot be written: its directory is not at the provider")
+            throw parentMissing(path)
         }
         return FolderPlace(parent: parent, name: name)
+    }
+
+    static func parentMissing(_ path: RelativePath) -> ProviderError {
+        ProviderError(.parentMissing, "\(path) cannot be written: its directory is not at the provider")
     }
 
     /// Spares the copy where the condition cannot hold. The answer that counts is found under the lock.
@@ -111,7 +115,7 @@ extension FolderProvider {
         do throws(ProviderError) {
             var facts = try make(staged)
             waitUntilSettled(facts.mtime)
-            try publish(staged, facts, session, path, place.entry, expecting, cancellation)
+            try publish(staged, facts, session, path, place, expecting, cancellation)
             try sync(place.parent, path)
             if facts.birth == nil, let now = try? SystemCalls.status(at: place.entry.directory, place.entry.name) {
                 // The change time stands in for the birth, and the rename has set it.
@@ -142,7 +146,8 @@ extension FolderProvider {
             return file
         }
         let copied = try ContentCopy.copy(
-            path, from: source.descriptor, to: target.descriptor, expected: content.size.bytes, cancellation: cancellation)
+            path, from: source.descriptor, to: target.descriptor, expected: content.size.bytes,
+            cancellation: cancellation)
         guard copied.size == content.size, copied.checksum == content.checksum else {
             throw ProviderError(.corrupt, "\(path): what arrived in the provider's folder is not what was sent")
         }
@@ -156,11 +161,12 @@ extension FolderProvider {
 
     private func publish(
         _ staged: FileName, _ facts: FileFacts, _ session: borrowing FolderSession, _ path: RelativePath,
-        _ place: Placement.Place, _ expecting: Precondition, _ cancellation: Cancellation
+        _ target: borrowing FolderPlace, _ expecting: Precondition, _ cancellation: Cancellation
     ) throws(ProviderError) {
-        let tmp = session.temporary.descriptor
+        let (tmp, place) = (session.temporary.descriptor, target.entry)
         let leftover = try FolderLock.withLock(in: session.control, cancellation) {
             () throws(ProviderError) -> FolderSwap.Leftover in
+            guard try session.isParent(target.parent, of: path) else { throw Self.parentMissing(path) }
             switch expecting {
             case .absent:
                 hooks.beforeSwap?(path)

@@ -5,9 +5,9 @@ import Synchronization
 
 /// Keeps documents as plain files in a folder of a local or mounted disk.
 ///
-/// Several daemons may share the folder: they compare and publish under `flock` on `.quire/lock`, and other programs may
-/// edit in it at any time. `.quire/store.json` says which store it is; without it the folder counts as not there, so
-/// that an unmounted disk is offline and never empty. Documents that lie there at first use are taken as they are.
+/// Several daemons may share the folder: they compare and publish under `flock` on `.quire/lock`, and other programs
+/// may edit in it at any time. `.quire/store.json` says which store it is; without it the folder counts as not there,
+/// so that an unmounted disk is offline and never empty. Documents that lie there at first use are taken as they are.
 ///
 /// Blocking work runs on up to eight threads of its own. Nothing in the folder is held open between calls.
 package final class FolderProvider: DocumentProvider {
@@ -97,7 +97,8 @@ package final class FolderProvider: DocumentProvider {
         return found
     }
 
-    /// Checks that the opened folder is the one that `connect` found. Its mark is read again only when it looks different.
+    /// Checks that the opened folder is the one that `connect` found. Its mark is read again only when it looks
+    /// different.
     private func confirm(_ session: borrowing FolderSession) throws(ProviderError) {
         let (known, marker) = state.withLock { ($0.identity, $0.marker) }
         guard let known else { throw ProviderError(.unavailable, "the provider's folder \(root) is not connected") }

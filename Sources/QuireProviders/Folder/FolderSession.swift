@@ -119,6 +119,17 @@ struct FolderSession: ~Copyable {
     /// The directory that holds `path`; nil as `directory`.
     func parent(of path: RelativePath) throws(ProviderError) -> OpenFile? { try directory(path.parent ?? .root) }
 
+    /// Whether `parent`, opened earlier, still is the directory that holds `path`.
+    ///
+    /// Asked with the lock held, because another daemon may have moved it while this one waited.
+    func isParent(_ parent: borrowing OpenFile, of path: RelativePath) throws(ProviderError) -> Bool {
+        guard let now = try self.parent(of: path) else { return false }
+        let (one, other) = (parent.descriptor, now.descriptor)
+        return try ErrnoTranslation.about(path, "reached") { () throws(SystemFailure) in
+            try SystemCalls.status(of: one).isSameFile(as: SystemCalls.status(of: other))
+        }
+    }
+
     private static func step(
         from directory: borrowing OpenFile, _ name: FileName, on path: RelativePath
     ) throws(ProviderError) -> OpenFile? {
@@ -134,7 +145,8 @@ struct FolderSession: ~Copyable {
                 }
                 guard facts?.kind == .symlink else { return nil }
                 throw ProviderError(
-                    .failed, "\(path) cannot be reached: \(name) is a symbolic link at the provider, and links are not followed")
+                    .failed,
+                    "\(path) cannot be reached: \(name) is a symbolic link at the provider, and links are not followed")
             default: throw ErrnoTranslation.error(error, path, "reached")
             }
         }

@@ -30,7 +30,9 @@ struct FolderSwap {
         case replaced
     }
 
-    /// What is at the place now, if it has `version`; else throws `.conditionFailed`, or `.failed` while it is written to.
+    /// What is at the place now, if it has `version`.
+    ///
+    /// - Throws: `.conditionFailed` for anything else; `.failed` while a program has it open for writing.
     func expected(_ version: ProviderVersion) throws(ProviderError) -> FileFacts {
         let facts = try ErrnoTranslation.about(path, "read") { () throws(SystemFailure) in
             try SystemCalls.status(at: place.directory, place.name)
@@ -87,8 +89,8 @@ struct FolderSwap {
         guard let displaced = try SystemCalls.status(at: temporary, swap) else { return .nothing }
         if isAsExpected(displaced, expected, swap) { return .displaced(swap, displaced) }
         hooks.beforeUndo?(path)
-        // What lies in `tmp` goes back. If what comes out is not what was put in just before, a program replaced that in
-        // the meantime: then what came out is the newest, and goes back in turn.
+        // What lies in `tmp` goes back. If what comes out is not what was put in just before, a program replaced that
+        // in the meantime: then what came out is the newest, and goes back in turn.
         var placed = ours
         var holding = displaced
         for round in 0..<16 {

@@ -4,7 +4,8 @@ import QuireCore
 /// Lists a whole folder, depth first, with directory descriptors only.
 ///
 /// Another program may rename directories meanwhile, from a part not yet read to one already read. So each directory's
-/// stamp is taken before it is read, and directories whose stamp has changed by the end are read again.
+/// stamp is taken before it is read, and directories whose stamp has changed by the end are read again, until none has.
+/// Where something changes all the time, the state after 32 such rounds is taken.
 struct FolderWalk: ~Copyable {
     private struct Stamp: Equatable {
         var inode: UInt64
@@ -49,14 +50,15 @@ struct FolderWalk: ~Copyable {
 
     /// Deeper directories are opened from the last one of this depth, to spare descriptors.
     private static let deepestHandle = 64
-    private static let rounds = 4
+    private static let rounds = 32
 
     private let root: Handle
     private let device: UInt64
     private let cancellation: Cancellation
+    private let hooks: FolderHooks
     private var listings: [RelativePath: Listing] = [:]
 
-    init(root: borrowing OpenFile, cancellation: Cancellation) throws(ProviderError) {
+    init(root: borrowing OpenFile, cancellation: Cancellation, hooks: FolderHooks) throws(ProviderError) {
         let descriptor = root.descriptor
         let file = try ErrnoTranslation.about(.root, "read") { () throws(SystemFailure) in
             try SystemCalls.duplicate(descriptor)
@@ -66,6 +68,7 @@ struct FolderWalk: ~Copyable {
         }
         self.root = Handle(file, depth: 0)
         self.cancellation = cancellation
+        self.hooks = hooks
     }
 
     /// Every entry that providers list.
@@ -129,10 +132,12 @@ struct FolderWalk: ~Copyable {
             }
             return listing
         }
+        hooks.afterDirectory?(path)
         let foreign = listings[path]?.entries.first { $0.facts.device != device }
         if let foreign {
             throw ProviderError(
-                .failed, "\(foreign.path) is on another filesystem than the provider's folder; add it as a provider of its own")
+                .failed,
+                "\(foreign.path) is on another filesystem than the provider's folder; add it as a provider of its own")
         }
     }
 
@@ -163,7 +168,8 @@ struct FolderWalk: ~Copyable {
             let descriptor = root.file.descriptor
             let facts: FileFacts?
             do throws(SystemFailure) {
-                facts = try SystemCalls.withNulTerminated(path.isRoot ? [0x2E] : path.bytes) { (text) throws(SystemFailure) in
+                facts = try SystemCalls.withNulTerminated(path.isRoot ? [0x2E] : path.bytes) {
+                    (text) throws(SystemFailure) in
                     try SystemCalls.facts(descriptor, text, flags: AT_SYMLINK_NOFOLLOW)
                 }
             } catch {

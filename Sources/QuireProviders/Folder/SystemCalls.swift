@@ -51,7 +51,8 @@ enum SystemCalls {
     }
 
     /// - Parameter path: below `directory`, NUL-terminated.
-    static func facts(_ directory: Int32, _ path: UnsafePointer<CChar>, flags: Int32) throws(SystemFailure) -> FileFacts {
+    static func facts(_ directory: Int32, _ path: UnsafePointer<CChar>, flags: Int32) throws(SystemFailure) -> FileFacts
+    {
         let result = withUnsafeTemporaryAllocation(byteCount: 256, alignment: 8) { buffer in
             Result { () throws(SystemFailure) -> FileFacts in
                 try check("statx") { quire_statx(directory, path, flags, buffer.baseAddress) }
@@ -120,10 +121,10 @@ enum SystemCalls {
         let capacity = max(Int(clamping: size), 255) + 1
         var target = [UInt8](repeating: 0, count: capacity)
         let count = try target.withUnsafeMutableBufferPointer { (buffer) throws(SystemFailure) in
-            let start = UnsafeMutableRawPointer(buffer.baseAddress!)  // 256 or more: never nil
-                .assumingMemoryBound(to: CChar.self)
+            guard let start = buffer.baseAddress else { throw SystemFailure(EINVAL, "readlink") }
+            let text = UnsafeMutableRawPointer(start).assumingMemoryBound(to: CChar.self)
             return try check("readlink") {
-                Int32(readlinkat(directory, name, start, capacity))
+                Int32(readlinkat(directory, name, text, capacity))
             }
         }
         return Array(target.prefix(Int(count)))
@@ -175,8 +176,9 @@ enum SystemCalls {
     ) throws(SystemFailure) -> Value {
         let terminated = bytes + [0]
         return try terminated.withUnsafeBufferPointer { (buffer) throws(SystemFailure) in
-            // Never empty, so never nil: the NUL is in it.
-            try body(UnsafeRawPointer(buffer.baseAddress!).assumingMemoryBound(to: CChar.self))
+            // Never nil: the NUL is in it.
+            guard let start = buffer.baseAddress else { throw SystemFailure(EINVAL, "path") }
+            return try body(UnsafeRawPointer(start).assumingMemoryBound(to: CChar.self))
         }
     }
 }

@@ -31,8 +31,8 @@ enum WriterProbe {
         }
     }
 
-    /// Answers 0 or an errno. A process that is just being started has its parent's descriptors for a moment, so one look
-    /// that finds a writer proves none.
+    /// Answers 0 or an errno. A process that is just being started has its parent's descriptors for a moment, so one
+    /// look that finds a writer proves none.
     private static func takeLease(_ descriptor: Int32) -> Int32 {
         for _ in 0..<10 {
             if fcntl(descriptor, LinuxCalls.setLease, Int32(F_RDLCK)) == 0 { return 0 }
@@ -44,6 +44,7 @@ enum WriterProbe {
     }
 
     static func busy(_ path: RelativePath) -> ProviderError {
-        ProviderError(.failed, "\(path) is open for writing by another program at the provider; it is tried again later")
+        ProviderError(
+            .failed, "\(path) is open for writing by another program at the provider; it is tried again later")
     }
 }

@@ -16,7 +16,8 @@ enum MemoryNames {
         for name in path.components {
             if name.bytes.count > capabilities.longestName {
                 throw ProviderError(
-                    .invalidName, "\(path): a name is longer than the \(capabilities.longestName) bytes this provider holds")
+                    .invalidName,
+                    "\(path): a name is longer than the \(capabilities.longestName) bytes this provider holds")
             }
             if !capabilities.arbitraryNames, name.string == nil {
                 throw ProviderError(.invalidName, "\(path): this provider holds only names in UTF-8; rename it")

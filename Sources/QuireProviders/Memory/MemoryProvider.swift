@@ -4,8 +4,8 @@ import Synchronization
 /// Keeps documents in memory: the fake that the rest of Quire is tested with. Everything the contract asks for, and
 /// the abilities of lesser providers by `capabilities`.
 ///
-/// Versions count up with every change and are never used twice. Only reading snapshots and writing fetched files touches
-/// the disk, on a thread of its own.
+/// Versions count up with every change and are never used twice. Only reading snapshots and writing fetched files
+/// touches the disk, on threads of its own.
 package final class MemoryProvider: DocumentProvider {
     /// One call that reached the provider, for tests to look at.
     package enum Operation: Sendable, Hashable {
@@ -42,7 +42,8 @@ package final class MemoryProvider: DocumentProvider {
         conditionalWrites: .atomic, stableIdentifiers: true, directoryMoves: true, symlinks: true, attributes: true,
         arbitraryNames: true)
 
-    /// An object store's abilities: no identifiers, no moves of directories, no symlinks, no attributes, names in UTF-8.
+    /// An object store's abilities: no identifiers, no moves of directories, no symlinks, no attributes, names in
+    /// UTF-8.
     package static let plain = ProviderCapabilities(
         conditionalWrites: .atomic, stableIdentifiers: false, directoryMoves: false, symlinks: false, attributes: false,
         arbitraryNames: false)

@@ -75,7 +75,8 @@ package struct MemoryTree: Sendable {
     mutating func place(_ path: RelativePath, _ data: Content, mtime: FileTime, mode: UInt16) {
         counter += 1
         nodes[path] = Node(
-            data: data, version: counter, identifier: nodes[path]?.identifier ?? counter, mtime: mtime, mode: mode & 0o777)
+            data: data, version: counter, identifier: nodes[path]?.identifier ?? counter, mtime: mtime,
+            mode: mode & 0o777)
     }
 
     mutating func setAttributes(_ path: RelativePath, mtime: FileTime, mode: UInt16) {
@@ -92,7 +93,8 @@ package struct MemoryTree: Sendable {
     func item(at path: RelativePath, _ capabilities: ProviderCapabilities) -> RemoteItem? {
         if path.isRoot {
             return RemoteItem(
-                path: path, kind: .directory, version: ProviderVersion("0"), size: .zero, mtime: FileTime(nanoseconds: 0))
+                path: path, kind: .directory, version: ProviderVersion("0"), size: .zero,
+                mtime: FileTime(nanoseconds: 0))
         }
         guard let node = nodes[path] else { return nil }
         var item = RemoteItem(
@@ -133,7 +135,9 @@ package struct MemoryTree: Sendable {
     /// What calls on an item that is there demand of it.
     func expect(_ path: RelativePath, _ version: ProviderVersion?) throws(ProviderError) {
         guard let node = nodes[path] else { throw Self.notFound(path) }
-        guard version.map({ $0.rawValue == "\(node.version)" }) ?? (node.kind == .directory) else { throw Self.refused(path) }
+        guard version.map({ $0.rawValue == "\(node.version)" }) ?? (node.kind == .directory) else {
+            throw Self.refused(path)
+        }
     }
 
     static func refused(_ path: RelativePath) -> ProviderError {

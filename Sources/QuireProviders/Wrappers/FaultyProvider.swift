@@ -29,7 +29,8 @@ package final class FaultyProvider: DocumentProvider {
     package func count(_ call: ProviderCall) -> Int { script.withLock { $0.counts[call] ?? 0 } }
 
     package func connect(expected: String?) async throws(ProviderError) -> String {
-        try await passing(.connect, nil) { () async throws(ProviderError) in try await inner.connect(expected: expected) }
+        try await passing(.connect, nil) { () async throws(ProviderError) in try await inner.connect(expected: expected)
+        }
     }
 
     package func changes(since cursor: ChangeCursor?) async throws(ProviderError) -> RemoteChanges {

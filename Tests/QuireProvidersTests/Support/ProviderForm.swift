@@ -1,3 +1,4 @@
+import Glibc
 import QuireCore
 import QuireProviders
 import Testing
@@ -19,7 +20,8 @@ enum ProviderForm: String, Sendable, CaseIterable, CustomTestStringConvertible {
         switch self {
         case .memory: return try await Bench(MemoryProvider(), MemoryProvider(), work, nil, same: true)
         case .memoryOfAnObjectStore:
-            return try await Bench(MemoryProvider(capabilities: MemoryProvider.plain), MemoryProvider(), work, nil, same: true)
+            return try await Bench(
+                MemoryProvider(capabilities: MemoryProvider.plain), MemoryProvider(), work, nil, same: true)
         case .folderOnDisk, .folderOnTmpfs:
             let root = try TemporaryDirectory(in: self == .folderOnDisk ? "/tmp" : "/dev/shm")
             return try await Bench(
@@ -94,6 +96,14 @@ final class Bench: Sendable {
     func listing() async throws -> [RelativePath: RemoteItem] {
         guard case .everything(let items, _) = try await provider.changes(since: nil) else { return [:] }
         return Dictionary(uniqueKeysWithValues: items.map { ($0.path, $0) })
+    }
+
+    /// Whether an upload of `size` bytes lies whole in the folder's `tmp`.
+    func isStaged(size: Int) -> Bool {
+        leftovers.contains { name in
+            var status = stat()
+            return stat(file(".quire/tmp/\(name)"), &status) == 0 && status.st_size == size
+        }
     }
 
     /// Names left in the folder's `tmp`.

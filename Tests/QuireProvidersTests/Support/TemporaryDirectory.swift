@@ -51,14 +51,18 @@ enum Plain {
         defer { close(descriptor) }
         var bytes: [UInt8] = []
         var buffer = [UInt8](repeating: 0, count: 1 << 16)
-        while case let count = Glibc.read(descriptor, &buffer, buffer.count), count > 0 { bytes += buffer.prefix(count) }
+        while case let count = Glibc.read(descriptor, &buffer, buffer.count), count > 0 {
+            bytes += buffer.prefix(count)
+        }
         return bytes
     }
 
     static func text(_ path: String) -> String? { read(path).map { String(decoding: $0, as: UTF8.self) } }
 
     private static func open(_ path: [UInt8], _ flags: Int32, _ mode: mode_t) -> Int32 {
-        (path.map(CChar.init(bitPattern:)) + [0]).withUnsafeBufferPointer { Glibc.open($0.baseAddress!, flags, mode) }
+        (path.map(CChar.init(bitPattern:)) + [0]).withUnsafeBufferPointer {
+            $0.baseAddress.map { Glibc.open($0, flags, mode) } ?? -1
+        }
     }
 
     static func names(in path: String) -> [String] {
@@ -66,7 +70,9 @@ enum Plain {
         defer { closedir(stream) }
         var names: [String] = []
         while let entry = readdir(stream) {
-            let name = withUnsafeBytes(of: &entry.pointee.d_name) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
+            let name = withUnsafeBytes(of: &entry.pointee.d_name) {
+                String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self)
+            }
             if name != ".", name != ".." { names.append(name) }
         }
         return names.sorted()
