@@ -6,8 +6,9 @@ import Synchronization
 
 /// Tells the kernel what it must not remember any longer.
 ///
-/// Every notification is sent from a queue of its own, with no lock, claim or gate held: the kernel takes the directory's
-/// lock for it, which a parked request may hold.
+/// What concerns names and content is sent from a queue of its own, with no lock, claim or gate held: the kernel takes the
+/// directory's or the pages' locks for it, which a parked request may hold. What concerns attributes alone takes none of
+/// them, and is sent at once.
 final class KernelNotifier: Sendable {
     private let session = Mutex<SessionPointer?>(nil)
     private let queue = DispatchQueue(label: "quire.notify")
@@ -34,9 +35,10 @@ final class KernelNotifier: Sendable {
         send { session in fuse_lowlevel_notify_inval_inode(session, node, 0, 0) }
     }
 
-    /// Only the attributes are.
+    /// Only the attributes are. The kernel has forgotten them when this returns; callable while a request is served.
     func attributesChanged(_ node: UInt64) {
-        send { session in fuse_lowlevel_notify_inval_inode(session, node, -1, 0) }
+        guard let pointer = session.withLock({ $0 }), let session = pointer.raw.pointee.session else { return }
+        fuse_lowlevel_notify_inval_inode(session, node, -1, 0)
     }
 
     /// Waits until everything said so far has reached the kernel.

@@ -103,7 +103,7 @@ extension Driver {
         try StoreCall.check(ftruncate(descriptor.raw, size))
         // In this order: a placeholder that lost its mark too early would be taken for a file full of zeros.
         if isPlaceholder { try discardPlaceholder(descriptor) }
-        try stripPrivileges(descriptor, before, caller)
+        try stripPrivileges(of: node, descriptor, before, caller)
         return true
     }
 
@@ -120,12 +120,15 @@ extension Driver {
 
     /// After a write or truncate by an ordinary user: setuid goes, and setgid where the group may execute. The kernel
     /// leaves this to the driver (FUSE_HANDLE_KILLPRIV_V2).
-    func stripPrivileges(_ descriptor: Descriptor, _ status: stat, _ caller: Caller) throws(DriverError) {
+    func stripPrivileges(
+        of node: Node, _ descriptor: Descriptor, _ status: stat, _ caller: Caller
+    ) throws(DriverError) {
         guard caller.uid != 0, status.st_mode & S_IFMT == S_IFREG, status.st_mode & 0o6000 != 0 else { return }
         var mode = status.st_mode & 0o7777 & ~mode_t(0o4000)
         if mode & 0o0010 != 0 { mode &= ~mode_t(0o2000) }
         guard mode != status.st_mode & 0o7777 else { return }
         try StoreCall.check(fchmod(descriptor.raw, mode))
+        notifier.attributesChanged(table.identifier(node))
     }
 
     /// Records that a file changed, with its status afterwards. Call inside the gate.

@@ -34,7 +34,7 @@ extension Driver {
         }
         if caller.uid != 0, table.locked({ _ in file.node.mayHavePrivilegeBits }) {
             let stripped = Result { () throws(DriverError) -> Void in
-                try stripPrivileges(file.descriptor, try StoreCall.status(of: file.descriptor), caller)
+                try stripPrivileges(of: file.node, file.descriptor, try StoreCall.status(of: file.descriptor), caller)
             }
             if case .failure(let error) = stripped { return reply.error(error.errno) }
         }

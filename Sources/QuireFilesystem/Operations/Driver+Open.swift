@@ -63,7 +63,7 @@ extension Driver {
         if flags & O_TRUNC != 0 {
             try StoreCall.check(ftruncate(descriptor.raw, 0))
             if isPlaceholder { try discardPlaceholder(descriptor) }
-            try stripPrivileges(descriptor, status, caller)
+            try stripPrivileges(of: node, descriptor, status, caller)
             status = try StoreCall.status(of: descriptor)
         }
         let answer = register(file, status)
