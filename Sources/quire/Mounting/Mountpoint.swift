@@ -87,14 +87,23 @@ struct Mountpoint: Sendable, Equatable {
         let parent = DrivePaths.realPath(slash == path.startIndex ? "/" : String(path[..<slash])) ?? ""
         let real = (parent == "/" ? "" : parent) + path[slash...]
         for _ in 0..<16 {
-            var status = stat()
-            guard stat(real, &status) != 0, errno == ENOTCONN else { return }
+            guard isDead(real) else { return }
             guard MountTable.current().entry(at: real)?.isDrive == true else {
                 throw QuireError(
                     .unavailable, "\(real) has a dead mount of another filesystem", remedy: "Take it away with `umount -l \(real)`")
             }
             try detach(real)
         }
+    }
+
+    /// The kernel may still answer `stat` from what it remembers; opening asks the daemon that is gone.
+    private static func isDead(_ path: String) -> Bool {
+        let descriptor = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard descriptor < 0 else {
+            close(descriptor)
+            return false
+        }
+        return errno == ENOTCONN || errno == ECONNABORTED
     }
 
     /// `umount2(2)`'s MNT_DETACH.
