@@ -45,7 +45,8 @@ public protocol DocumentProvider: Sendable {
     /// - Returns: the item, with `checksum` set to the SHA-256 of what was written.
     /// - Throws: `.notFound`; `.conditionFailed` when the provider has another version, also when it changed half way.
     func fetch(
-        _ path: RelativePath, version: ProviderVersion, to destination: String, progress: @Sendable (ByteCount) -> Void
+        _ path: RelativePath, version: ProviderVersion, to destination: String,
+        progress: @escaping @Sendable (ByteCount) -> Void
     ) async throws(ProviderError) -> RemoteItem
 
     /// Creates or replaces the document at `path`. Its parent directory must be there.

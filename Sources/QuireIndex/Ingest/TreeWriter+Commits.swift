@@ -28,25 +28,30 @@ extension TreeWriter {
             guard let directory = try directory(parent), let row = try row(in: directory.id, name.bytes),
                 row.local.inode == inode
             else { return }
+            // The base stays until `.baseRemoved` says that the provider has nothing either: without it, this is a deletion
+            // to be uploaded.
             try delete(row)
-            if let base = row.base { try removeBase(base.id) }
         case .attributes(let status):
             try attributesSet(status, commit.base)
         }
     }
 
     /// Another file, placeholder or directory is there, and it equals `base`; where that is nil the base stays what it was,
-    /// and what was clean is so still.
+    /// and what was installed is an edit of it.
     private mutating func installed(
         in directory: DirectoryRow, _ name: [UInt8], _ local: LocalRecord, _ base: BaseRecord?
     ) throws {
-        let wasClean = try row(in: directory.id, name)?.hasAcknowledgedContent ?? false
         var row = try appeared(in: directory, name, local)
         let before = row
         row.local = local
         row.writersOpen = false
-        if let base { try setBase(&row, base, movesBase: false) }
-        if row.base != nil, base != nil || wasClean { row.acknowledged = local.fingerprint }
+        if let base {
+            try setBase(&row, base, movesBase: false)
+            if row.base != nil { row.acknowledged = local.fingerprint }
+        } else {
+            row.acknowledged = nil
+            row.since = now
+        }
         try updatePlaced(row, before: before)
     }
 

@@ -25,13 +25,12 @@ extension FolderProvider {
     }
 
     package func fetch(
-        _ path: RelativePath, version: ProviderVersion, to destination: String, progress: @Sendable (ByteCount) -> Void
+        _ path: RelativePath, version: ProviderVersion, to destination: String,
+        progress: @escaping @Sendable (ByteCount) -> Void
     ) async throws(ProviderError) -> RemoteItem {
         try FolderLayout.validate(path)
-        return try await withoutActuallyEscaping(progress) { (progress) async throws(ProviderError) in
-            try await perform { (session, cancellation) throws(ProviderError) in
-                try self.fetchNow(path, version, destination, session, cancellation, progress)
-            }
+        return try await perform { (session, cancellation) throws(ProviderError) in
+            try self.fetchNow(path, version, destination, session, cancellation, progress)
         }
     }
 

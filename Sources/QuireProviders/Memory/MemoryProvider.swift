@@ -95,7 +95,8 @@ package final class MemoryProvider: DocumentProvider {
     }
 
     package func fetch(
-        _ path: RelativePath, version: ProviderVersion, to destination: String, progress: @Sendable (ByteCount) -> Void
+        _ path: RelativePath, version: ProviderVersion, to destination: String,
+        progress: @escaping @Sendable (ByteCount) -> Void
     ) async throws(ProviderError) -> RemoteItem {
         try MemoryNames.validate(path, capabilities)
         let (item, content) = try access(.fetch(path)) { (tree) throws(ProviderError) in
@@ -106,12 +107,10 @@ package final class MemoryProvider: DocumentProvider {
             guard item.version == version else { throw MemoryTree.refused(path) }
             return (item, content)
         }
-        return try await withoutActuallyEscaping(progress) { (progress) async throws(ProviderError) in
-            try await pool.run { (cancellation) throws(ProviderError) in
-                var fetched = item
-                fetched.checksum = try LocalFiles.write(content, to: destination, path, cancellation, progress)
-                return fetched
-            }
+        return try await pool.run { (cancellation) throws(ProviderError) in
+            var fetched = item
+            fetched.checksum = try LocalFiles.write(content, to: destination, path, cancellation, progress)
+            return fetched
         }
     }
 

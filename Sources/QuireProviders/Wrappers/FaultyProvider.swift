@@ -42,7 +42,8 @@ package final class FaultyProvider: DocumentProvider {
     }
 
     package func fetch(
-        _ path: RelativePath, version: ProviderVersion, to destination: String, progress: @Sendable (ByteCount) -> Void
+        _ path: RelativePath, version: ProviderVersion, to destination: String,
+        progress: @escaping @Sendable (ByteCount) -> Void
     ) async throws(ProviderError) -> RemoteItem {
         try await passing(.fetch, path, discarding: destination) { () async throws(ProviderError) in
             try await inner.fetch(path, version: version, to: destination, progress: progress)

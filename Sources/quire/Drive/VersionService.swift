@@ -49,12 +49,30 @@ struct VersionService: Sendable {
         let conflicts = try await view.conflicts()
         let document = conflicts.document(of: path)
         let choice = try ConflictResolution.choose(document, copies: conflicts.copies(of: document), keep: keep)
-        if let winner = choice.becomesDocument { try await sync.resolveConflict(winner, keep: .copy) }
-        for copy in choice.removed { try await sync.resolveConflict(copy, keep: .original) }
+        if let winner = choice.becomesDocument {
+            try await patiently { try await sync.resolveConflict(winner, keep: .copy) }
+        }
+        for copy in choice.removed {
+            try await patiently { try await sync.resolveConflict(copy, keep: .original) }
+        }
         for (copy, name) in choice.renamed { try await rename(copy, to: name, committer) }
         let removed = choice.removed + (choice.becomesDocument.map { [$0] } ?? [])
         return .init(
             removed: removed.map(WirePath.init), kept: ([document] + choice.renamed.map(\.1)).map(WirePath.init))
+    }
+
+    /// Tries again while a document has just changed: its timestamps tell content apart only after two kernel ticks.
+    private func patiently(_ body: () async throws -> Void) async throws {
+        var attempts = 0
+        while true {
+            do {
+                return try await body()
+            } catch let error as QuireError {
+                attempts += 1
+                guard error.code == .busy, attempts < 20 else { throw error }
+            }
+            try await Task.sleep(for: .milliseconds(50))
+        }
     }
 
     private func rename(
