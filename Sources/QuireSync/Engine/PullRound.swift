@@ -77,8 +77,11 @@ struct PullRound: Sendable {
         return units
     }
 
-    /// So much gone at once may be the provider's mishap, and here may be the only copy.
-    static func isSuspicious(missing: Int, of count: Int) -> Bool { missing > 10 && missing * 2 >= count || missing > 1000 }
+    /// Whether so much is gone at once that it may be the provider's mishap, and here may be the only copy: everything, or
+    /// at least half of it and more than a thousand items. Deleting a large part of a small drive is ordinary.
+    static func isSuspicious(missing: Int, of count: Int) -> Bool {
+        missing > 10 && missing == count || missing > 1000 && missing * 2 >= count
+    }
 }
 
 /// One pass over planned units.
