@@ -1,5 +1,7 @@
 import Glibc
+import Logging
 import QuireCore
+import QuireIndex
 import QuireStore
 
 /// What became of a step towards the provider.
@@ -24,6 +26,12 @@ struct ChangeSender: Sendable {
     let isUrgent: Bool
 
     func send(_ step: PushOrder.Step, _ changes: [PendingChange]) async -> SendOutcome {
+        let outcome = await perform(step, changes)
+        context.logger.debug("push", metadata: ["step": "\(step)", "outcome": "\(outcome)"])
+        return outcome
+    }
+
+    private func perform(_ step: PushOrder.Step, _ changes: [PendingChange]) async -> SendOutcome {
         switch step {
         case .createDirectory(let item, let path):
             let change = changes[item]

@@ -1,4 +1,5 @@
 import QuireCore
+import QuireIndex
 import QuireStore
 
 /// What a pull found and did.
@@ -8,11 +9,11 @@ struct PullResult: Sendable, Hashable {
     /// Units left for later: in use, changed meanwhile, in a directory that is not rescanned yet.
     var left = 0
     /// Units that failed and are parked.
-    var failed = 0
+    var failed: Set<ParkedSubject> = []
     /// Deletions held until the user confirms them.
     var held = 0
 
-    var isComplete: Bool { left == 0 && failed == 0 && held == 0 }
+    var isComplete: Bool { left == 0 && failed.isEmpty && held == 0 }
 }
 
 /// Brings what changed at the provider here: list, match, plan, apply, and again until nothing is left that can be done.
@@ -55,8 +56,8 @@ struct PullRound: Sendable {
 
     /// The units about which something is to be done here.
     private func plan(_ changes: RemoteChanges, _ total: inout PullResult) async throws -> [TreeUnit] {
-        await context.index.settle()
-        let bases = try await context.index.tree(context.container.id)
+        try await context.index.settle()
+        let bases = try await context.index.tree(context.container.id, root: context.container.root)
         guard let view = RemoteView(changes, bases: bases, excluding: context.container.excluded) else { return [] }
         let diff = TreeDiff(bases: bases, remote: view)
         var locals: [RelativePath: LocalEntry] = [:]
@@ -64,7 +65,9 @@ struct PullRound: Sendable {
             if let item = try await context.index.item(drivePath: context.drivePath(path)),
                 item.container == context.container.id
             {
-                locals[path] = item.entry
+                var entry = item.entry
+                entry.path = path
+                locals[path] = entry
             }
         }
         var units = diff.units(localAt: locals)
@@ -91,39 +94,50 @@ struct PullPass: Sendable {
 
     private var applier: UnitApplier { UnitApplier(context: context) }
 
+    private func subject(_ unit: TreeUnit) -> ParkedSubject? { unit.subject(context.container.id) }
+
     /// Directories first, so that everything has its parent; then moves, after which all is planned anew; then removals,
     /// deepest first; then the rest, in parallel.
     func run() async throws -> PullResult {
         let now = context.clock.now()
         let tried = units.filter { unit in
-            unit.subject(context.container.id).map { context.retries.mayTry($0, unit.local, now: now) } ?? true
+            subject(unit).map { context.retries.mayTry($0, unit.local, now: now) } ?? true
         }
-        let ready = await rescanned(tried)
-        var result = PullResult(left: tried.count - ready.count, failed: units.count - tried.count)
+        let ready = try await rescanned(tried)
+        var result = PullResult(
+            left: tried.count - ready.count, failed: Set(units.filter { !tried.contains($0) }.compactMap(subject)))
         let makesDirectory = ready.filter { $0.plan == [.createLocal] && $0.remote?.kind == .directory }
         let moves = ready.filter { $0.plan.steps.contains(.moveLocal) || $0.plan.steps.contains(.followMove) }
         let removals = ready.filter { $0.plan.steps.contains(.removeLocal) }
         let handled = Set(makesDirectory + moves + removals)
         var occupied: [RelativePath] = []
-        for unit in makesDirectory { try note(await applier.apply(unit), &result, &occupied) }
-        for unit in moves { try note(await applier.apply(unit.movesOnly), &result, &occupied) }
+        for unit in makesDirectory { try note(unit, await applier.apply(unit), &result, &occupied) }
+        for unit in moves { try note(unit, await applier.apply(unit.movesOnly), &result, &occupied) }
+        if result.applied == 0, !moves.isEmpty { result.applied += try await openRing(moves) ? 1 : 0 }
+        // What is to be removed may be in the way of a move.
+        if result.applied == 0 || moves.isEmpty {
+            try await remove(removals, sparing: moves.compactMap(\.local?.path), &result, &occupied)
+        }
         if moves.isEmpty {
-            var remaining: [RelativePath] = []
-            for unit in removals.sorted(by: { $0.depth > $1.depth }) {
-                let outcome = await applyRemoval(unit, remaining)
-                if outcome != .done, let path = unit.local?.path { remaining.append(path) }
-                try note(outcome, &result, &occupied)
-            }
             let rest = ready.filter { !handled.contains($0) }
             let applier = applier
-            for outcome in await forEach(rest, limit: context.settings.parallelTransfers, { await applier.apply($0) }) {
-                try note(outcome, &result, &occupied)
-            }
-        } else if result.applied == 0, let first = moves.first(where: { $0.plan.steps.contains(.moveLocal) }) {
-            result.applied += try await openRing(first) ? 1 : 0
+            let outcomes = await forEach(rest, limit: context.settings.parallelTransfers) { ($0, await applier.apply($0)) }
+            for (unit, outcome) in outcomes { try note(unit, outcome, &result, &occupied) }
         }
         if result.applied == 0 { result.applied += try await clear(occupied) }
         return result
+    }
+
+    /// Removes deepest first. A directory stays for now while something in it is to be moved, or could not be removed.
+    private func remove(
+        _ removals: [TreeUnit], sparing kept: [RelativePath], _ result: inout PullResult, _ occupied: inout [RelativePath]
+    ) async throws {
+        var remaining = kept
+        for unit in removals.sorted(by: { $0.depth > $1.depth }) {
+            let outcome = await applyRemoval(unit, remaining)
+            if outcome != .done, let path = unit.local?.path { remaining.append(path) }
+            try note(unit, outcome, &result, &occupied)
+        }
     }
 
     /// A directory in which something could not be removed in this pass waits for the next.
@@ -132,7 +146,9 @@ struct PullPass: Sendable {
         return await applier.apply(unit)
     }
 
-    private func note(_ outcome: UnitOutcome, _ result: inout PullResult, _ occupied: inout [RelativePath]) throws {
+    private func note(
+        _ unit: TreeUnit, _ outcome: UnitOutcome, _ result: inout PullResult, _ occupied: inout [RelativePath]
+    ) throws {
         switch outcome {
         case .done: result.applied += 1
         case .nothing: break
@@ -142,19 +158,19 @@ struct PullPass: Sendable {
             occupied.append(path)
         case .failed(let failure):
             if failure.remedy == .offline || failure.remedy == .cancelled { throw failure }
-            result.failed += 1
+            if let subject = subject(unit) { result.failed.insert(subject) }
         }
     }
 
     /// No remote change is applied in a directory that the rescan has not seen.
-    private func rescanned(_ units: [TreeUnit]) async -> [TreeUnit] {
+    private func rescanned(_ units: [TreeUnit]) async throws -> [TreeUnit] {
         var known: [RelativePath: Bool] = [:]
         var ready: [TreeUnit] = []
         for unit in units {
             let directories = [unit.local?.path.parent, unit.target?.parent].compactMap { $0.map(context.drivePath) }
             var isReady = true
             for directory in Set(directories) {
-                if known[directory] == nil { known[directory] = await context.index.isRescanned(drivePath: directory) }
+                if known[directory] == nil { known[directory] = try await context.index.isRescanned(drivePath: directory) }
                 isReady = isReady && known[directory] == true
             }
             if isReady { ready.append(unit) }
@@ -163,12 +179,14 @@ struct PullPass: Sendable {
     }
 
     /// Moves that block each other: one goes to a temporary name, and is planned anew from there.
-    private func openRing(_ unit: TreeUnit) async throws -> Bool {
-        guard let local = unit.local, let parent = local.path.parent,
+    private func openRing(_ moves: [TreeUnit]) async throws -> Bool {
+        let places = Set(moves.filter { $0.plan.steps.contains(.moveLocal) }.compactMap(\.local?.path))
+        let blocked = moves.first { unit in
+            unit.plan.steps.contains(.moveLocal) && unit.target.map(places.contains) == true
+        }
+        guard let unit = blocked, let local = unit.local, let parent = local.path.parent,
             let name = FileName(".quire-moving-\(String(UInt64.random(in: 0 ... .max), radix: 36))")
         else { return false }
-        let inItsPlace = units.contains { $0.local?.path == unit.target && $0.plan.steps.contains(.moveLocal) }
-        guard inItsPlace else { return false }
         let change = LocalChange(
             path: context.drivePath(local.path), .move(to: context.drivePath(parent.appending(name))),
             expecting: .fingerprint(local.fingerprint), base: nil)

@@ -1,4 +1,5 @@
 import QuireCore
+import QuireIndex
 import QuireStore
 
 /// What a push found and did.
@@ -14,6 +15,8 @@ struct PushResult: Sendable, Hashable {
     var held = 0
     /// The provider has something else than expected: pull before the next push.
     var needsLook = false
+    /// All that is pending.
+    var pending: Set<ParkedSubject> = []
     /// When the next change is due.
     var nextDue: FileTime?
 
@@ -25,15 +28,13 @@ struct PushRound: Sendable {
     let context: SyncContext
     /// Somebody waits (`quire sync`): deletions wait no longer than edits do, files that are open are sent as they are.
     let isUrgent: Bool
-    /// The user said that missing items are really deleted.
-    let deletionsConfirmed: Bool
-
     func run() async throws -> PushResult {
-        await context.index.settle()
+        try await context.index.settle()
         let pending = try await context.index.pending(context.container.id)
-        guard !pending.isEmpty else { return PushResult() }
-        var result = PushResult()
-        let due = try await selectDue(pending, &result)
+        var result = PushResult(pending: Set(pending.compactMap(\.subject)))
+        result.held = try await context.index.heldDeletions()
+        guard !pending.isEmpty else { return result }
+        let due = selectDue(pending, &result)
         guard !due.isEmpty else { return result }
         let order = PushOrder(
             due.map(\.item), directories: try await directories(due), temporaryName: Self.temporaryName())
@@ -63,15 +64,12 @@ extension PushRound {
         var item: PushItem
     }
 
-    private func selectDue(_ pending: [PendingChange], _ result: inout PushResult) async throws -> [Due] {
+    private func selectDue(_ pending: [PendingChange], _ result: inout PushResult) -> [Due] {
         let now = context.clock.now()
-        let holdsDeletions = deletionsConfirmed ? false : await context.index.holdsDeletions
         var due: [Due] = []
         for change in pending.sorted(by: { $0.since < $1.since }) {
             guard let subject = change.subject else { continue }
-            if holdsDeletions, change.local == nil {
-                result.held += 1
-            } else if !context.retries.mayTry(subject, change.local, now: now) {
+            if !context.retries.mayTry(subject, change.local, now: now) {
                 result.failed += 1
             } else if let wait = waitingTime(change, now) {
                 result.waiting += 1

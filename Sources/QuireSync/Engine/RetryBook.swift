@@ -1,4 +1,5 @@
 import QuireCore
+import QuireIndex
 import Synchronization
 
 /// Which failed changes wait, and until when. In memory: after a restart everything is tried once.
@@ -46,6 +47,9 @@ final class RetryBook: Sendable {
         }
     }
 
+    /// Everything that failed last.
+    var subjects: [ParkedSubject] { entries.withLock { Array($0.keys) } }
+
     func succeeded(_ subject: ParkedSubject) -> Bool { entries.withLock { $0.removeValue(forKey: subject) } != nil }
 
     /// Lets everything be tried at once, what waits for a change of the item excepted.
@@ -60,6 +64,8 @@ final class RetryBook: Sendable {
         entries.withLock { $0.values.filter { $0.unchanged == nil }.map(\.notBefore).min() }
     }
 
-    /// Whether the subject waits after a failure that the user was told of.
-    func isParked(_ subject: ParkedSubject) -> Bool { entries.withLock { ($0[subject]?.backoff.attempts ?? 0) > 0 } }
+    /// Whether something failed so few times yet that it may have been a passing fault.
+    var hasFreshFailures: Bool {
+        entries.withLock { $0.values.contains { $0.unchanged == nil && (1...2).contains($0.backoff.attempts) } }
+    }
 }

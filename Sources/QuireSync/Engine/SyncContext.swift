@@ -1,6 +1,7 @@
 import Logging
 package import QuireCoordination
 package import QuireCore
+import QuireIndex
 package import QuireStore
 import Synchronization
 

@@ -7,6 +7,8 @@ struct RoundReport: Sendable, Hashable {
     var push = PushResult()
     /// Nil when the provider was not asked.
     var pull: PullResult?
+    /// Something failed that may well succeed when tried again soon.
+    var retriesSoon = false
     /// Why the provider could not be reached.
     var offline: String?
     /// Why the round ended early otherwise (the index could not be read).
@@ -17,12 +19,12 @@ struct RoundReport: Sendable, Hashable {
 
     /// Whether there is nothing left that another round could do.
     var isQuiet: Bool {
-        guard offline == nil, failure == nil, !madeProgress, !push.needsLook, push.waiting + push.busy == 0 else { return false }
+        guard offline == nil, failure == nil, !retriesSoon, !madeProgress, !push.needsLook, push.waiting + push.busy == 0 else { return false }
         return pull.map { $0.left == 0 } ?? false
     }
 
     /// Changes that wait for time or for the user's doing.
-    var parked: Int { push.failed + (pull?.failed ?? 0) }
+    var parked: Int { push.failed + (pull?.failed.count ?? 0) }
     var held: Int { push.held + (pull?.held ?? 0) }
 }
 
@@ -101,11 +103,12 @@ final class SyncEngine: Sendable {
             try await connect()
             let (pullsFirst, confirmed) = state.withLock { ($0.lastPoll == nil, $0.deletionsConfirmed) }
             if pullsFirst { report.pull = try await pull(confirmed) }
-            report.push = try await PushRound(
-                context: context, isUrgent: isUrgent, deletionsConfirmed: confirmed).run()
+            report.push = try await PushRound(context: context, isUrgent: isUrgent).run()
             let mustPull = state.withLock { $0.mustPull }
             if pulls && !pullsFirst || mustPull || report.push.needsLook { report.pull = try await pull(confirmed) }
             state.withLock { $0.held = report.held }
+            await clearSettled(report)
+            report.retriesSoon = report.parked > 0 && context.retries.hasFreshFailures
         } catch let failure as SyncFailure {
             note(failure, &report)
         } catch {
@@ -113,6 +116,14 @@ final class SyncEngine: Sendable {
             context.logger.info("a round ended early", metadata: ["error": "\(error)", "container": "\(context.container.id)"])
         }
         return report
+    }
+
+    /// Takes back what was said of changes that are none any more.
+    private func clearSettled(_ report: RoundReport) async {
+        guard let pull = report.pull else { return }
+        for subject in context.retries.subjects where !report.push.pending.contains(subject) && !pull.failed.contains(subject) {
+            await context.unpark(subject)
+        }
     }
 
     private func note(_ failure: SyncFailure, _ report: inout RoundReport) {

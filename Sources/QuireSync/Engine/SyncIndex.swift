@@ -1,23 +1,25 @@
 package import QuireCore
+package import QuireIndex
 
-/// What the engine needs of the metadata index; paths are below the container's root unless said otherwise.
+/// What the engine needs of the metadata index (`IndexedDrive` is that).
 ///
 /// Reads answer for what was committed; `settle` first, where all events so far must be in it. Errors are the index's own
 /// (the disk); the engine ends its round on them and tries again later.
 package protocol SyncIndex: StoreEventSink {
     /// Returns when every event recorded before the call is committed.
-    func settle() async
+    func settle() async throws
 
     /// Wakes the engine: one element after each committed batch.
     func commits() -> AsyncStream<Void>
 
-    /// Every base of the container, with the local item that is linked to it.
-    func tree(_ container: ContainerID) async throws -> [TreeBase]
+    /// Every base of the container, with the local item that is linked to it; its path below `root`, the container's root.
+    func tree(_ container: ContainerID, root: RelativePath) async throws -> [TreeBase]
 
-    /// Everything whose local state is not the provider's.
+    /// Everything whose local state is not the provider's, but for deletions that are held. Paths are below the container's
+    /// root.
     func pending(_ container: ContainerID) async throws -> [PendingChange]
 
-    /// The local item at a path below the drive's root.
+    /// The local item at a path below the drive's root; so is its entry's path, here and below.
     func item(drivePath: RelativePath) async throws -> IndexedItem?
 
     /// The local item with this id.
@@ -27,13 +29,13 @@ package protocol SyncIndex: StoreEventSink {
     func files(below drivePath: RelativePath) async throws -> [IndexedItem]
 
     /// Whether the rescan has seen the directory at a path below the drive's root.
-    func isRescanned(drivePath: RelativePath) async -> Bool
+    func isRescanned(drivePath: RelativePath) async throws -> Bool
 
     /// Returns when the rescan has seen all directories.
     func rescanFinished() async
 
-    /// Whether too much was missing at the rescan to believe it: deletions wait for `confirmDeletions`.
-    var holdsDeletions: Bool { get async }
+    /// Deletions that wait for `confirmDeletions`, because too much was missing at the rescan to believe it.
+    func heldDeletions() async throws -> Int
     func confirmDeletions() async throws
 
     func park(_ subject: ParkedSubject, message: String, until: ParkedUntil) async throws
@@ -90,12 +92,6 @@ package struct PendingChange: Sendable, Hashable {
 
     /// What it is parked under.
     package var subject: ParkedSubject? { local.map { .item($0.id) } ?? base.map { .base($0.container, $0.path) } }
-}
-
-/// What a parked error is about.
-package enum ParkedSubject: Sendable, Hashable {
-    case item(ItemID)
-    case base(ContainerID, RelativePath)
 }
 
 /// When a parked change is tried again.

@@ -1,5 +1,7 @@
 import Glibc
+import Logging
 import QuireCore
+import QuireIndex
 import QuireStore
 
 /// What became of a unit's steps towards the store.
@@ -22,6 +24,13 @@ struct UnitApplier: Sendable {
     let context: SyncContext
 
     func apply(_ unit: TreeUnit) async -> UnitOutcome {
+        let outcome = await perform(unit)
+        context.logger.debug(
+            "pull", metadata: ["plan": "\(unit.plan.steps)", "unit": "\(unit)", "outcome": "\(outcome)"])
+        return outcome
+    }
+
+    private func perform(_ unit: TreeUnit) async -> UnitOutcome {
         do {
             var unit = unit
             if unit.plan == [.compare] { unit = try await compared(unit) }
@@ -152,11 +161,9 @@ extension UnitApplier {
     }
 
     private func moveLocal(_ unit: TreeUnit) async throws(SyncFailure) -> UnitOutcome {
-        guard let local = unit.local, let target = unit.target, unit.base != nil else { return .nothing }
-        let outcome = try await commit(
-            local.path, .move(to: context.drivePath(target)), .fingerprint(local.fingerprint), nil, target)
-        if outcome == .done { _ = followMove(unit) }
-        return outcome
+        guard let local = unit.local, let target = unit.target, let moved = movedBase(unit) else { return .nothing }
+        return try await commit(
+            local.path, .move(to: context.drivePath(target)), .fingerprint(local.fingerprint), moved, target)
     }
 
     private func removeLocal(_ unit: TreeUnit) async throws(SyncFailure) -> UnitOutcome {
@@ -244,13 +251,19 @@ extension UnitApplier {
     }
 
     private func followMove(_ unit: TreeUnit) -> UnitOutcome {
-        guard let remote = unit.remote, let base = unit.base else { return .nothing }
+        guard let base = unit.base, let moved = movedBase(unit) else { return .nothing }
+        context.index.record(.baseMoved(container: context.container.id, from: base.path, moved))
+        return .done
+    }
+
+    /// The base in its new place: all else is compared afterwards.
+    private func movedBase(_ unit: TreeUnit) -> BaseRecord? {
+        guard let remote = unit.remote, let base = unit.base else { return nil }
         var moved = base
         moved.path = remote.path
         // Where the provider gives a moved item another version, its content is the same as long as all else is.
         if base.kind != .file || base.size == remote.size.bytes && base.mtime == remote.mtime { moved.version = remote.version }
-        context.index.record(.baseMoved(container: context.container.id, from: base.path, moved))
-        return .done
+        return moved
     }
 
     /// What is to be sent was planned on another version of the same content: the base gets that version, so that the
@@ -277,14 +290,15 @@ extension UnitApplier {
     /// The unit with checksums of both sides, planned anew.
     private func compared(_ unit: TreeUnit) async throws(SyncFailure) -> TreeUnit {
         guard var local = unit.local, var remote = unit.remote else { return unit }
-        if local.facts.checksum == nil {
+        if local.facts.checksum == nil || local.facts.kind == .symlink {
             let snapshot = try await snapshot(local)
             guard snapshot.fingerprint == local.fingerprint else {
                 throw SyncFailure(.later, "\(local.path) changed meanwhile")
             }
             local.facts.checksum = snapshot.checksum
+            if case .symlink(let target) = snapshot.content { local.facts.symlinkTarget = target }
         }
-        if remote.checksum == nil {
+        if remote.checksum == nil, remote.kind == .file {
             let fetched = try await Downloader(context: context).fetch(
                 remote.path, version: remote.version, size: remote.size, owner: nil, mode: { _ in 0o600 })
             context.staging.discard(fetched.stagedPath)

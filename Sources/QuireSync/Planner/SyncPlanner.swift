@@ -57,11 +57,13 @@ package enum SyncPlanner {
         return local.mode ?? remoteMode
     }
 
-    /// Whether two sides hold the same content; nil when checksums are needed and one is missing.
+    /// Whether two sides hold the same content; nil when checksums (or link targets) are needed and one is missing.
     package static func sameContent(_ one: ItemFacts, _ other: ItemFacts) -> Bool? {
         guard one.kind == other.kind else { return false }
         switch one.kind {
-        case .symlink: return one.symlinkTarget == other.symlinkTarget
+        case .symlink:
+            guard let left = one.symlinkTarget, let right = other.symlinkTarget else { return nil }
+            return left == right
         case .file:
             guard one.size == other.size else { return false }
             if one.size == 0 { return true }
@@ -162,11 +164,7 @@ extension SyncPlanner {
 
     /// Whether the provider's content may be another than the base's.
     private static func contentChanged(_ base: BaseState, _ remote: RemoteState) -> Bool {
-        switch remote.facts.kind {
-        case .directory: false
-        case .symlink: base.facts.symlinkTarget != remote.facts.symlinkTarget
-        default: base.version != remote.version && sameContent(base.facts, remote.facts) != true
-        }
+        remote.facts.kind != .directory && base.version != remote.version && sameContent(base.facts, remote.facts) != true
     }
 
     private static func differs(_ remote: RemoteState, from base: BaseState) -> Bool {

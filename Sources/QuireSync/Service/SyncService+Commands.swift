@@ -96,7 +96,7 @@ extension SyncService {
     }
 
     private func files(_ path: RelativePath) async throws(QuireError) -> [IndexedItem] {
-        await environment.index.settle()
+        try await reading { try await self.environment.index.settle() }
         let found = try await reading { try await self.environment.index.files(below: path) }
         if found.isEmpty, !path.isRoot {
             let item = try await reading { try await self.environment.index.item(drivePath: path) }
@@ -133,7 +133,7 @@ extension SyncService {
         guard let name = path.name, let conflict = ConflictName(name), let directory = path.parent else {
             throw QuireError(.usage, "\(path) is not the name of a conflict copy", remedy: "See quire conflicts.")
         }
-        await environment.index.settle()
+        try await reading { try await self.environment.index.settle() }
         guard let copy = try await reading({ try await self.environment.index.item(drivePath: path) }) else {
             throw QuireError(.notFound, "nothing is at \(path) on the drive")
         }
@@ -181,8 +181,15 @@ extension SyncService {
             let expecting = there.map { LocalChange.Expectation.fingerprint($0.entry.fingerprint) } ?? .absent
             let change = LocalChange(
                 path: original, .install(stagedPath: staged, dataless: false), expecting: expecting, base: nil)
-            guard case .done = try await context.commit(change) else {
+            guard case .done(let status?) = try await context.commit(change) else {
                 throw SyncFailure(.later, "\(original) is in use or has just changed; try again")
+            }
+            // An edit, not the provider's state: what was acknowledged of the document is not what is there now.
+            if let there, let base = there.base {
+                environment.index.record(
+                    .acknowledged(
+                        StoreEvent.Acknowledgement(
+                            item: there.entry.id, base: base, fingerprint: status.fingerprint, writersOpen: true)))
             }
         } catch {
             throw QuireError(error.remedy == .later ? .busy : .failed, error.message)

@@ -1,4 +1,5 @@
 import Glibc
+import Logging
 package import QuireCore
 import QuireStore
 
@@ -48,7 +49,9 @@ extension SyncService: ContentSource {
     }
 
     private func attemptDownload(_ path: RelativePath, inode: UInt64) async throws -> Attempt {
-        await environment.index.settle()
+        do { try await environment.index.settle() } catch {
+            logger.info("the index is behind", metadata: ["error": "\(error)"])
+        }
         guard let engine = engine(for: path) else {
             throw SyncFailure(.park, "\(path) is in no container that is kept at a provider", errno: ENOENT)
         }

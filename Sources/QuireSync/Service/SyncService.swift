@@ -78,9 +78,9 @@ package final class SyncService: Sendable {
     ///
     /// What was changed before the call is at the provider when this returns `.settled`.
     /// - Parameter timeout: nil waits for ever.
-    package func syncNow(timeout: Duration?) async -> SyncOutcome {
+    package func syncNow(timeout: Duration?) async -> SyncResult {
         guard let timeout else { return await syncUntilQuiet() }
-        let outcome = await withTaskGroup(of: SyncOutcome?.self) { group in
+        let outcome = await withTaskGroup(of: SyncResult?.self) { group in
             group.addTask { await self.syncUntilQuiet() }
             group.addTask {
                 // Cancelled when the rounds end first.
@@ -95,8 +95,11 @@ package final class SyncService: Sendable {
         return .timedOut(pending: await pendingCount())
     }
 
-    private func syncUntilQuiet() async -> SyncOutcome {
-        await environment.index.settle()
+    private func syncUntilQuiet() async -> SyncResult {
+        do { try await environment.index.settle() } catch {
+            // Said again by each round, until the disk lets it.
+            logger.info("the index is behind", metadata: ["error": "\(error)"])
+        }
         await environment.index.rescanFinished()
         for engine in engines { engine.context.retries.forgetPauses(now: environment.clock.now()) }
         while !Task.isCancelled {
@@ -120,7 +123,7 @@ package final class SyncService: Sendable {
     }
 
     /// Nil while another round may get on.
-    private func outcome(_ reports: [RoundReport]) async -> SyncOutcome? {
+    private func outcome(_ reports: [RoundReport]) async -> SyncResult? {
         let online = reports.filter { $0.offline == nil }
         guard online.allSatisfy({ $0.isQuiet }) else { return nil }
         if let message = reports.compactMap(\.offline).first {
@@ -147,7 +150,7 @@ package final class SyncService: Sendable {
         var status = SyncStatus(transfers: transfers.current, engines: engines.map(\.status))
         status.pending.downloads = status.transfers.count { $0.direction == .download }
         do {
-            await environment.index.settle()
+            try await environment.index.settle()
             for engine in engines {
                 let container = engine.context.container.id
                 for change in try await environment.index.pending(container) { status.pending.count(change) }

@@ -1,7 +1,7 @@
 package import QuireCore
 
 /// How `quire sync` ended.
-package enum SyncOutcome: Sendable, Hashable {
+package enum SyncResult: Sendable, Hashable {
     /// Everything changed before the call is at the provider, everything the provider had is here.
     case settled
     /// Nothing more can be done without the user: conflict copies, parked errors, deletions to be confirmed.

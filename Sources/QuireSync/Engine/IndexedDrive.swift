@@ -1,0 +1,96 @@
+package import QuireCore
+package import QuireIndex
+
+/// The metadata index as the engine sees it.
+package struct IndexedDrive: SyncIndex {
+    private let index: MetadataIndex
+
+    package init(_ index: MetadataIndex) { self.index = index }
+
+    package func record(_ event: StoreEvent) { index.record(event) }
+    package func settle() async throws { try await index.settle() }
+    package func commits() -> AsyncStream<Void> { index.changes() }
+
+    package func tree(_ container: ContainerID, root: RelativePath) async throws -> [TreeBase] {
+        try await index.baseTree(container: container).map { entry in
+            let item = entry.item.flatMap { $0.container == container ? $0 : nil }
+            return TreeBase(
+                record: entry.base,
+                local: item.flatMap { item in item.path.removing(ancestor: root).map { LocalEntry(item, path: $0) } })
+        }
+    }
+
+    package func pending(_ container: ContainerID) async throws -> [PendingChange] {
+        try await index.pendingItems(container: container).map { item in
+            var local: LocalEntry?
+            if let id = item.id, let path = item.path, let record = item.local {
+                local = LocalEntry(id, path, record, contentDirty: item.isContentDirty || item.isCreated)
+            }
+            return PendingChange(
+                local: local, base: item.base, isMoved: item.isMoved, attributesChanged: item.isMetadataDirty,
+                since: item.since)
+        }
+    }
+
+    package func item(drivePath: RelativePath) async throws -> IndexedItem? {
+        try await index.item(at: drivePath).map { IndexedItem($0) }
+    }
+
+    package func item(_ id: ItemID) async throws -> IndexedItem? { try await index.item(id).map { IndexedItem($0) } }
+
+    package func files(below drivePath: RelativePath) async throws -> [IndexedItem] {
+        var found = try await index.find(ItemQuery(under: drivePath))
+        if let item = try await index.item(at: drivePath) { found.append(item) }
+        return found.filter { $0.local.kind == .file }.map { IndexedItem($0) }
+    }
+
+    package func isRescanned(drivePath: RelativePath) async throws -> Bool { try await index.isRescanned(drivePath) }
+    package func rescanFinished() async { _ = await index.rescanFinished() }
+    package func heldDeletions() async throws -> Int { try await index.heldDeletes() }
+    package func confirmDeletions() async throws { try await index.confirmDeletes() }
+
+    package func park(_ subject: ParkedSubject, message: String, until: ParkedUntil) async throws {
+        try await index.park(subject, message: message, code: until.rawValue)
+    }
+
+    package func unpark(_ subject: ParkedSubject) async throws { try await index.unpark(subject) }
+
+    package func parked(_ container: ContainerID) async throws -> [ParkedChange] {
+        try await index.parkedErrors().filter { $0.container == container }.map {
+            ParkedChange(subject: $0.subject, path: $0.path, message: $0.error.message, since: $0.error.since)
+        }
+    }
+
+    package func setPinned(_ id: ItemID, _ isPinned: Bool) async throws { try await index.setPinned(id, isPinned) }
+    package func value(_ key: String) async throws -> String? { try await index.value(key) }
+    package func setValue(_ key: String, _ value: String?) async throws { try await index.setValue(key, value) }
+
+    package func conflictCopies() async throws -> [RelativePath] {
+        try await index.find(ItemQuery(nameGlob: Glob("*(conflicted copy *)*"))).map(\.path).filter { path in
+            path.name.map { ConflictName($0) != nil } ?? false
+        }
+    }
+}
+
+extension LocalEntry {
+    fileprivate init(_ id: ItemID, _ path: RelativePath, _ record: LocalRecord, contentDirty: Bool, isLocalOnly: Bool = false) {
+        let facts = ItemFacts(
+            kind: record.kind, size: record.kind == .file ? record.size : 0, mtime: record.mtime, mode: record.mode & 0o777)
+        self.init(
+            id: id, path: path, content: record.isDataless ? .dataless(nil) : contentDirty ? .changed : .asBase,
+            facts: facts, fingerprint: record.fingerprint, isLocalOnly: isLocalOnly)
+    }
+
+    fileprivate init(_ item: IndexItem, path: RelativePath) {
+        let dirty = !item.difference.isDisjoint(with: [.content, .created]) || item.base == nil
+        self.init(item.id, path, item.local, contentDirty: dirty, isLocalOnly: item.isLocalOnly)
+    }
+}
+
+extension IndexedItem {
+    fileprivate init(_ item: IndexItem) {
+        self.init(
+            entry: LocalEntry(item, path: item.path), container: item.container, drivePath: item.path, base: item.base,
+            isPinned: item.isPinned)
+    }
+}

@@ -1,0 +1,184 @@
+import Glibc
+import Logging
+import QuireCoordination
+import QuireCore
+import QuireIndex
+import QuireStore
+@testable import QuireSync
+import Synchronization
+
+/// A drive without a mount: its edits record the events that the driver would.
+final class Device {
+    let name: String
+    let home: DriveHome
+    let clock: TestClock
+    let metadata: MetadataIndex
+    let index: IndexedDrive
+    let tree: DriveTree
+    let service: SyncService
+    let committer: StoreCommitter
+    private static let counter = Counter()
+
+    init(_ name: String, provider: any DocumentProvider, clock: TestClock) throws {
+        self.name = name
+        self.clock = clock
+        home = DriveHome(path: "/tmp/quire-sync-\(getpid())-\(Device.counter.next())-\(name)")
+        try home.createLayout()
+        tree = try home.openStore()
+        (metadata, _) = try MetadataIndex.open(at: home.indexPath, driveRoot: home.storePath, clock: { clock.now })
+        index = IndexedDrive(metadata)
+        metadata.beginRescan()
+        committer = StoreCommitter(tree: tree, sink: index)
+        let environment = SyncEnvironment(
+            index: index, committer: committer, coordinator: Coordinator(), tree: tree, staging: home.staging,
+            versions: home.keptVersions, settings: SyncSettings(deviceName: name), clock: clock.syncClock)
+        service = SyncService(
+            environment: environment,
+            containers: [SyncedContainer(id: .default, root: .root, providerName: "main", provider: provider)],
+            logger: Device.logger(name))
+    }
+
+    /// Silent; with QUIRE_SYNC_LOG set, everything goes to standard error.
+    private static func logger(_ name: String) -> Logger {
+        guard getenv("QUIRE_SYNC_LOG") != nil else { return Logger(label: name) { _ in SwiftLogNoOpLogHandler() } }
+        var logger = Logger(label: name) { StreamLogHandler.standardError(label: $0) }
+        logger.logLevel = .debug
+        return logger
+    }
+
+    deinit {
+        metadata.close()
+        remove()
+    }
+
+    private func remove() {
+        func clear(_ path: RelativePath, _ tree: DriveTree) {
+            for entry in (try? tree.list(path)) ?? [] {
+                let child = path.appending(entry.name)
+                if entry.status.kind == .directory { clear(child, tree) }
+                try? tree.remove(child)
+            }
+        }
+        if let whole = try? DriveTree(opening: home.path) { clear(.root, whole) }
+        rmdir(home.path)
+    }
+
+    /// A time that no file had before, in the past.
+    private func freshTime() -> FileTime { FileTime(nanoseconds: 1_700_000_000_000_000_000 + Device.counter.next() * 1_000_000) }
+
+    private func absolute(_ path: RelativePath) -> String { "\(home.storePath)/\(path)" }
+
+    private func parent(_ path: RelativePath) throws -> UInt64 { try tree.requiredStatus(at: path.parent ?? .root).inode }
+
+    private func name(_ path: RelativePath) -> FileName { path.name ?? "x" }
+
+    private func stamp(_ path: RelativePath) {
+        let time = timespec(tv_sec: freshTime().seconds, tv_nsec: freshTime().subsecondNanoseconds)
+        utimensat(AT_FDCWD, absolute(path), [time, time], AT_SYMLINK_NOFOLLOW)
+    }
+
+    // MARK: - edits
+
+    func write(_ path: RelativePath, _ text: String) throws {
+        let isNew = try tree.status(at: path) == nil
+        if !isNew, try Placeholder.mark(at: path, in: tree).isDataless { throw StoreError(.dataless, "\(path)") }
+        let descriptor = Glibc.open(absolute(path), O_WRONLY | O_CREAT | O_TRUNC, 0o644)
+        guard descriptor >= 0 else { throw StoreError(errno: errno, "open", "\(path)") }
+        fchmod(descriptor, isNew ? 0o644 : mode_t(try tree.requiredStatus(at: path).mode))
+        if isNew { index.record(.created(parent: try parent(path), name: name(path), try tree.requiredStatus(at: path))) }
+        _ = Array(text.utf8).withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
+        close(descriptor)
+        stamp(path)
+        index.record(.contentChanged(try tree.requiredStatus(at: path), writersOpen: false))
+    }
+
+    func makeDirectory(_ path: RelativePath) throws {
+        try tree.createDirectory(path)
+        index.record(.created(parent: try parent(path), name: name(path), try tree.requiredStatus(at: path)))
+    }
+
+    func link(_ path: RelativePath, to target: String) throws {
+        try tree.createLink(path, target: Array(target.utf8))
+        stamp(path)
+        index.record(.created(parent: try parent(path), name: name(path), try tree.requiredStatus(at: path)))
+    }
+
+    func remove(_ path: RelativePath) throws {
+        let status = try tree.requiredStatus(at: path)
+        let parent = try parent(path)
+        if status.kind == .directory {
+            for entry in try tree.list(path) { try remove(path.appending(entry.name)) }
+        }
+        try tree.remove(path)
+        index.record(.removed(parent: parent, name: name(path), inode: status.inode))
+    }
+
+    func rename(_ from: RelativePath, _ to: RelativePath) throws {
+        let (fromParent, toParent) = (try parent(from), try parent(to))
+        let replaced = try tree.status(at: to)?.inode
+        guard Glibc.rename(absolute(from), absolute(to)) == 0 else { throw StoreError(errno: errno, "rename", "\(from)") }
+        index.record(
+            .renamed(
+                StoreEvent.Rename(
+                    fromParent: fromParent, fromName: name(from), toParent: toParent, toName: name(to),
+                    status: try tree.requiredStatus(at: to), replaced: replaced)))
+    }
+
+    func chmod(_ path: RelativePath, _ mode: UInt16) throws {
+        guard Glibc.chmod(absolute(path), mode_t(mode)) == 0 else { throw StoreError(errno: errno, "chmod", "\(path)") }
+        index.record(.attributesChanged(try tree.requiredStatus(at: path), writersOpen: false))
+    }
+
+    func touch(_ path: RelativePath) throws {
+        stamp(path)
+        index.record(.attributesChanged(try tree.requiredStatus(at: path), writersOpen: false))
+    }
+
+    // MARK: - looking
+
+    /// The text of a file; nil where none is, or only a placeholder.
+    func text(_ path: RelativePath) throws -> String? {
+        guard try tree.status(at: path)?.kind == .file, try !Placeholder.mark(at: path, in: tree).isDataless else { return nil }
+        let file = try tree.openForReading(path)
+        var buffer = [UInt8](repeating: 0, count: 1 << 16)
+        let count = buffer.withUnsafeMutableBytes { read(file.rawValue, $0.baseAddress, $0.count) }
+        return String(decoding: buffer.prefix(max(0, count)), as: UTF8.self)
+    }
+
+    func isDataless(_ path: RelativePath) throws -> Bool { try Placeholder.mark(at: path, in: tree).isDataless }
+
+    func open(_ path: RelativePath) async throws -> String? {
+        if try isDataless(path) {
+            try await service.materialize(path: path, inode: try tree.requiredStatus(at: path).inode)
+        }
+        return try text(path)
+    }
+
+    /// Every entry with kind, size, mode and, but for directories, mtime.
+    func listing() throws -> [RelativePath: String] {
+        var found: [RelativePath: String] = [:]
+        func walk(_ directory: RelativePath) throws {
+            for entry in try tree.list(directory) {
+                let path = directory.appending(entry.name)
+                let status = entry.status
+                switch status.kind {
+                case .directory:
+                    found[path] = "dir \(String(status.mode, radix: 8))"
+                    try walk(path)
+                case .symlink: found[path] = "link \(String(decoding: try tree.readLink(path), as: UTF8.self))"
+                default: found[path] = "\(status.kind.rawValue) \(status.size) \(String(status.mode, radix: 8)) \(status.mtime.nanoseconds)"
+                }
+            }
+        }
+        try walk(.root)
+        return found
+    }
+
+    @discardableResult
+    func sync() async -> SyncResult { await service.syncNow(timeout: nil) }
+}
+
+final class Counter: Sendable {
+    private let value = Atomic<Int64>(0)
+    func next() -> Int64 { value.add(1, ordering: .relaxed).newValue }
+}

@@ -1,0 +1,33 @@
+import Glibc
+import QuireCore
+import QuireSync
+import Synchronization
+
+/// A wall clock that runs ahead of the machine's, and further when somebody sleeps: nobody waits.
+final class TestClock: Sendable {
+    private let ahead = Mutex<Int64>(1_000_000_000)
+
+    var now: FileTime {
+        let system = SyncClock.system.now()
+        return FileTime(nanoseconds: system.nanoseconds + ahead.withLock { $0 })
+    }
+
+    func advance(_ duration: Duration) {
+        let (seconds, attoseconds) = duration.components
+        ahead.withLock { $0 += seconds * 1_000_000_000 + attoseconds / 1_000_000_000 }
+    }
+
+    var syncClock: SyncClock {
+        SyncClock(
+            now: { self.now },
+            sleep: { duration in
+                // A deadline: it passes only when a test lets it.
+                if duration >= .seconds(5) { try await Task.sleep(for: .seconds(3600)) }
+                try Task.checkCancellation()
+                self.advance(duration)
+                await Task.yield()
+                try Task.checkCancellation()
+            },
+            random: { 0.5 })
+    }
+}

@@ -1,0 +1,239 @@
+import QuireCore
+import QuireProviders
+import QuireStore
+@testable import QuireSync
+import Testing
+
+@Suite(.timeLimit(.minutes(2))) struct TwoDevicesTests {
+    let clock = TestClock()
+    let provider = MemoryProvider()
+
+    private func devices() throws -> (Device, Device) {
+        (try Device("one", provider: provider, clock: clock), try Device("two", provider: provider, clock: clock))
+    }
+
+    @Test("What one device writes is at the provider after sync, and on the other as a placeholder that can be opened")
+    func createAndOpen() async throws {
+        let (one, two) = try devices()
+        try one.makeDirectory("docs")
+        try one.write("docs/a.txt", "hello")
+        try one.link("docs/link", to: "a.txt")
+        #expect(await one.sync() == .settled)
+        #expect(provider.contents(at: "docs/a.txt") == Array("hello".utf8))
+        #expect(await two.sync() == .settled)
+        #expect(try two.isDataless("docs/a.txt"))
+        #expect(try two.listing() == one.listing())
+        #expect(try await two.open("docs/a.txt") == "hello")
+        #expect(try two.listing() == one.listing())
+        #expect(await two.sync() == .settled)
+        #expect(provider.operations.count { if case .put = $0 { true } else { false } } == 1)
+    }
+
+    @Test("Edits made apart both survive on both devices; the first at the provider keeps the name")
+    func conflict() async throws {
+        let (one, two) = try devices()
+        try one.write("a.txt", "base")
+        await one.sync()
+        await two.sync()
+        _ = try await two.open("a.txt")
+        try one.write("a.txt", "from one")
+        try two.write("a.txt", "from two")
+        #expect(await one.sync() == .settled)
+        guard case .unresolved(let conflicts, let errors, 0) = await two.sync() else {
+            Issue.record("no conflict")
+            return
+        }
+        #expect(conflicts.count == 1 && errors.isEmpty)
+        _ = await one.sync()
+        let copy = try #require(conflicts.first)
+        for device in [one, two] {
+            #expect(try await device.open("a.txt") == "from one")
+            #expect(try await device.open(copy) == "from two")
+        }
+        #expect(try one.listing() == two.listing())
+    }
+
+    @Test("An edit beats a deletion, whichever comes first")
+    func editBeatsDelete() async throws {
+        let (one, two) = try devices()
+        try one.write("a", "1")
+        try one.write("b", "2")
+        await one.sync()
+        await two.sync()
+        for path in ["a", "b"] as [RelativePath] { _ = try await two.open(path) }
+        try one.remove("a")
+        try two.write("a", "edited")
+        try two.remove("b")
+        try one.write("b", "edited")
+        for _ in 0..<3 {
+            await one.sync()
+            await two.sync()
+        }
+        for device in [one, two] {
+            #expect(try await device.open("a") == "edited")
+            #expect(try await device.open("b") == "edited")
+        }
+    }
+
+    @Test("A directory removed on one device stays as long as another edited something in it")
+    func directoryWithEdit() async throws {
+        let (one, two) = try devices()
+        try one.makeDirectory("d")
+        try one.write("d/a", "1")
+        try one.write("d/b", "2")
+        await one.sync()
+        await two.sync()
+        try two.write("d/new", "3")
+        try one.remove("d")
+        for _ in 0..<3 {
+            await one.sync()
+            await two.sync()
+        }
+        #expect(try one.listing() == two.listing())
+        #expect(Set(try one.listing().keys) == ["d", "d/new"])
+    }
+
+    @Test("Renaming a directory is one call to the provider and no transfer")
+    func renameDirectory() async throws {
+        let (one, two) = try devices()
+        try one.makeDirectory("d")
+        for number in 0..<5 { try one.write(RelativePath(["d", FileName("\(number)") ?? "x"]), "\(number)") }
+        await one.sync()
+        await two.sync()
+        _ = try await two.open("d/3")
+        provider.clearOperations()
+        try one.rename("d", "e")
+        #expect(await one.sync() == .settled)
+        #expect(provider.operations.filter { $0 != .changes } == [.move("d", to: "e")])
+        #expect(await two.sync() == .settled)
+        #expect(try two.text("e/3") == "3")
+        #expect(try two.listing() == one.listing())
+    }
+
+    @Test("Files that swapped names on one device swap on the other")
+    func swap() async throws {
+        let (one, two) = try devices()
+        try one.write("a", "A")
+        try one.write("b", "B")
+        await one.sync()
+        await two.sync()
+        clock.advance(.seconds(20))
+        try one.rename("a", "c")
+        clock.advance(.seconds(20))
+        try one.rename("b", "a")
+        clock.advance(.seconds(20))
+        try one.rename("c", "b")
+        clock.advance(.seconds(20))
+        await one.sync()
+        await two.sync()
+        #expect(try await two.open("a") == "B")
+        #expect(try await two.open("b") == "A")
+    }
+
+    @Test("A lost answer to an upload is adopted, not uploaded again and no conflict")
+    func lostAnswer() async throws {
+        let faulty = FaultyProvider(provider)
+        let one = try Device("one", provider: faulty, clock: clock)
+        faulty.inject(Fault(.put, .failAfter(ProviderError(.failed, "the answer got lost"))))
+        try one.write("a", "text")
+        #expect(await one.sync() == .settled)
+        #expect(faulty.count(.put) == 2)
+        #expect(try one.listing().count == 1)
+    }
+
+    @Test("While the provider is away everything local goes on, and sync says so")
+    func offline() async throws {
+        let (one, _) = try devices()
+        provider.isOnline = false
+        try one.write("a", "text")
+        guard case .unreachable(_, let pending) = await one.sync() else {
+            Issue.record("not unreachable")
+            return
+        }
+        #expect(pending == 1)
+        provider.isOnline = true
+        #expect(await one.sync() == .settled)
+    }
+
+    @Test("A name the provider cannot hold is parked, and does not hold up others")
+    func parked() async throws {
+        let plain = MemoryProvider(capabilities: MemoryProvider.plain)
+        let one = try Device("one", provider: plain, clock: clock)
+        try one.link("link", to: "target")
+        try one.write("a", "text")
+        guard case .unresolved(let conflicts, let errors, _) = await one.sync() else {
+            Issue.record("nothing parked")
+            return
+        }
+        #expect(conflicts.isEmpty && errors.count == 1)
+        #expect(plain.contents(at: "a") != nil)
+    }
+
+    @Test("Local files over which a first listing comes are adopted when equal, and kept beside when not")
+    func rebuiltIndex() async throws {
+        provider.edit { tree in
+            tree.write("same", "equal")
+            tree.write("other", "theirs")
+        }
+        let one = try Device("one", provider: provider, clock: clock)
+        try one.write("same", "equal")
+        try one.write("other", "mine!!")
+        _ = await one.sync()
+        let names = Set(try one.listing().keys)
+        #expect(names.count == 3)
+        #expect(try await one.open("other") == "theirs")
+        #expect(!provider.operations.contains(.put("same")))
+    }
+
+    @Test("A listing in which most is missing removes nothing until the user confirms")
+    func suspiciousListing() async throws {
+        let (one, _) = try devices()
+        for number in 0..<30 { try one.write(RelativePath([FileName("\(number)") ?? "x"]), "\(number)") }
+        await one.sync()
+        provider.edit { tree in for number in 0..<25 { tree.remove(RelativePath([FileName("\(number)") ?? "x"])) } }
+        guard case .unresolved(_, _, let held) = await one.sync() else {
+            Issue.record("not held")
+            return
+        }
+        #expect(held == 25)
+        #expect(try one.listing().count == 30)
+        try await one.service.confirmDeletions()
+        #expect(await one.sync() == .settled)
+        #expect(try one.listing().count == 5)
+    }
+
+    @Test("Only clean, uploaded, unpinned files are evicted, and come back when opened")
+    func evict() async throws {
+        let (one, _) = try devices()
+        try one.write("a", "text")
+        await #expect(throws: QuireError.self) { try await one.service.evict("a") }
+        await one.sync()
+        #expect(try await one.service.evict("a") == 1)
+        #expect(try one.isDataless("a"))
+        #expect(try await one.open("a") == "text")
+        try await one.service.pin("a")
+        await #expect(throws: QuireError.self) { try await one.service.evict("a") }
+    }
+
+    @Test("Keeping a conflict's copy makes it the document on all devices")
+    func resolve() async throws {
+        let (one, two) = try devices()
+        try one.write("a", "base")
+        await one.sync()
+        await two.sync()
+        _ = try await two.open("a")
+        try one.write("a", "from one")
+        try two.write("a", "from two")
+        await one.sync()
+        guard case .unresolved(let conflicts, _, _) = await two.sync(), let copy = conflicts.first else {
+            Issue.record("no conflict")
+            return
+        }
+        _ = try await two.open("a")
+        try await two.service.resolveConflict(copy, keep: .copy)
+        #expect(await two.sync() == .settled)
+        #expect(await one.sync() == .settled)
+        #expect(try await one.open("a") == "from two")
+        #expect(try one.listing().count == 1)
+    }
+}
