@@ -1,11 +1,17 @@
 package import QuireCore
 package import QuireIndex
+package import QuireStore
 
 /// The metadata index as the engine sees it.
 package struct IndexedDrive: SyncIndex {
     private let index: MetadataIndex
+    private let tree: DriveTree
 
-    package init(_ index: MetadataIndex) { self.index = index }
+    /// - Parameter tree: the store, whose placeholders say what they stand for where the index does not know.
+    package init(_ index: MetadataIndex, tree: DriveTree) {
+        self.index = index
+        self.tree = tree
+    }
 
     package func record(_ event: StoreEvent) { index.record(event) }
     package func settle() async throws { try await index.settle() }
@@ -33,7 +39,16 @@ package struct IndexedDrive: SyncIndex {
     }
 
     package func item(drivePath: RelativePath) async throws -> IndexedItem? {
-        try await index.item(at: drivePath).map { IndexedItem($0) }
+        guard var item = try await index.item(at: drivePath).map({ IndexedItem($0) }) else { return nil }
+        if item.base == nil, case .dataless = item.entry.content { item.entry.content = .dataless(markedVersion(drivePath)) }
+        return item
+    }
+
+    /// What a placeholder says of itself; a local read of one attribute.
+    private func markedVersion(_ path: RelativePath) -> ProviderVersion? {
+        // Gone or changed meanwhile: then its event is on the way.
+        guard case .placeholder(let placeholder)? = try? Placeholder.mark(at: path, in: tree) else { return nil }
+        return placeholder.version
     }
 
     package func item(_ id: ItemID) async throws -> IndexedItem? { try await index.item(id).map { IndexedItem($0) } }

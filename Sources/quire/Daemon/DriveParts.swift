@@ -51,7 +51,7 @@ struct DriveParts: Sendable {
             at: mountpoint, home, index, late, ItemAttributes(view: view), coordinator, plan, logger)
         let sync = SyncService(
             environment: SyncEnvironment(
-                index: index, committer: mount, coordinator: coordinator, tree: index.tree, staging: home.home.staging,
+                index: index.sync, committer: mount, coordinator: coordinator, tree: index.tree, staging: home.home.staging,
                 versions: home.home.keptVersions, settings: SyncSettings(configuration)),
             containers: containers, logger: logger)
         late.bind(sync)

@@ -15,21 +15,21 @@ struct ProviderBinding: Sendable {
             guard let provider = configuration.provider(named: container.providerName) else { continue }
             let key = "binding.\(container.id)"
             let binding = "\(provider.name) \(provider.url)"
-            let former = try await index.value(key)
+            let former = try await index.index.value(key)
             guard former != binding else { continue }
             if former != nil {
                 try await forget(container.id)
                 notes.append("\(container.id == .default ? "the drive" : "\(container.id)") is kept by \(provider.name) from now on")
             }
-            try await index.setValue(key, binding)
+            try await index.index.setValue(key, binding)
         }
         return notes
     }
 
     private func forget(_ container: ContainerID) async throws {
-        let bases = try await index.tree(container).map(\.record.path)
+        let bases = try await index.index.baseTree(container: container).map(\.base.path)
         for path in bases where path.components.count == 1 { index.record(.baseRemoved(container: container, path: path)) }
         try await index.index.settle()
-        try await index.setValue("cursor.\(container)", nil)
+        try await index.index.setValue("cursor.\(container)", nil)
     }
 }

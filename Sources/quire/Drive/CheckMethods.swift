@@ -42,9 +42,9 @@ struct CheckMethods: Sendable {
     private func provider() async throws -> [CheckDifference] {
         var differences: [CheckDifference] = []
         for container in try ProviderFactory(logger: index.logger).containers(configuration()) {
-            let expected = try await index.value("provider.identity.\(container.providerName)")
+            let expected = try await index.index.value("provider.identity.\(container.providerName)")
             let items = try await Self.listing(of: container, expected: expected)
-            let bases = try await index.tree(container.id).map(\.record)
+            let bases = try await index.index.baseTree(container: container.id).map(\.base)
             differences += DriveCheck.provider(bases, items, root: container.root, excluded: container.excluded)
         }
         return differences

@@ -26,7 +26,7 @@ final class Device {
         try home.createLayout()
         tree = try home.openStore()
         (metadata, _) = try MetadataIndex.open(at: home.indexPath, driveRoot: home.storePath, clock: { clock.now })
-        index = IndexedDrive(metadata)
+        index = IndexedDrive(metadata, tree: tree)
         metadata.beginRescan()
         committer = StoreCommitter(tree: tree, sink: index)
         let environment = SyncEnvironment(
