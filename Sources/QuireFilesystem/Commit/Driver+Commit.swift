@@ -47,8 +47,8 @@ extension Driver {
     /// Brings the node table after a change of the store.
     private func follow(_ committed: CommittedChange) -> [Notice] {
         switch committed.commit.change {
-        case .installed(let parent, let name, let status, _):
-            return installed(parent, name, status, over: committed.previous)
+        case .installed(let parent, let name, let status, let isDataless):
+            return installed(parent, name, status, over: committed.previous, isDataless: isDataless)
         case .moved(let fromParent, let fromName, let toParent, let toName, let status):
             return moved(fromParent, fromName, toParent, toName, status)
         case .removed(let parent, let name, let inode):
@@ -62,7 +62,9 @@ extension Driver {
 
     /// Another file is under a name. Where nobody has the former one open, its node simply stands for the new file from
     /// now on, and what the kernel knows of the name stays right.
-    private func installed(_ parent: UInt64, _ name: FileName, _ status: FileStatus, over previous: FileStatus?) -> [Notice] {
+    private func installed(
+        _ parent: UInt64, _ name: FileName, _ status: FileStatus, over previous: FileStatus?, isDataless: Bool
+    ) -> [Notice] {
         guard let directory = table.known(parent) else { return [] }
         guard let previous else { return [.entry(directory: directory, name)] }
         let rebound = table.locked { state -> Node? in
@@ -70,6 +72,8 @@ extension Driver {
             guard previous.kind == status.kind, !node.isDirectory else { return nil }
             state.byInode[previous.inode] = nil
             node.inode = status.inode
+            // The number of the former file may be used again from now on.
+            if isDataless, node.shownInode == nil { node.shownInode = state.makeShownInode() }
             node.reported = status.fingerprint
             node.mayHavePrivilegeBits = status.mode & 0o6000 != 0
             state.byInode[status.inode] = node

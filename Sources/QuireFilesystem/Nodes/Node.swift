@@ -28,6 +28,10 @@ final class Node: @unchecked Sendable {
     /// The store's inode. Changes when the sync engine puts another file under the same name.
     var inode: UInt64
     let isDirectory: Bool
+    /// What programs are told instead of `inode`; nil: that. A file that was dataless when the kernel first met it keeps its
+    /// number when the content arrives in another inode: `cp` refuses a file whose number changes under it. Never a number
+    /// that the store uses, so no two files look like one.
+    var shownInode: UInt64?
     /// The names it is known under, the latest first; empty for the root, and after the last was removed.
     var names: [Entry]
     /// How often the kernel was given this node and has not yet forgotten it.

@@ -12,6 +12,14 @@ final class NodeTable: Sendable {
         var byInode: [UInt64: Node] = [:]
         /// Directories with a cached descriptor, oldest first (second chance).
         var cachedDirectories: [Node] = []
+        /// For `Node.shownInode`; no file system hands out numbers of this size.
+        var nextShownInode: UInt64 = 1 << 62
+
+        /// A number for a file that will change its inode.
+        mutating func makeShownInode() -> UInt64 {
+            defer { nextShownInode += 1 }
+            return nextShownInode
+        }
     }
 
     let root: Node
@@ -72,6 +80,14 @@ final class NodeTable: Sendable {
             node.lookups += 1
             return node
         }
+    }
+
+    /// The file's attributes as programs are told them.
+    func shown(_ status: stat, of node: Node) -> stat {
+        guard let inode = locked({ _ in node.shownInode }) else { return status }
+        var status = status
+        status.st_ino = ino_t(inode)
+        return status
     }
 
     /// The kernel gives back `count` of the times it was given `node`.

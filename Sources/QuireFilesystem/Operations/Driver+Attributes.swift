@@ -37,7 +37,7 @@ extension Driver {
     /// GETATTR. Never waits for anybody.
     func attributes(_ reply: consuming Reply, _ node: Node) {
         switch Result(catching: { () throws(DriverError) in try resolver.status(node) }) {
-        case .success(let status): reply.attributes(status)
+        case .success(let status): reply.attributes(table.shown(status, of: node))
         case .failure(let error): reply.error(error.errno)
         }
     }
@@ -58,7 +58,7 @@ extension Driver {
             try gate.shared { () throws(DriverError) -> stat? in try apply(change, to: node, file, caller) }
         }
         switch outcome {
-        case .success(let status?): reply.attributes(status)
+        case .success(let status?): reply.attributes(table.shown(status, of: node))
         case .success(nil):
             parkForContent(reply, node) { driver, reply in driver.performSetAttributes(reply, node, change, file) }
         case .failure(let error): reply.error(error.errno)

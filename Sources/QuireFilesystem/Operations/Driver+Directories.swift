@@ -79,7 +79,9 @@ extension Driver {
                 var known: Node?
                 if withAttributes, strcmp(text, ".") != 0, strcmp(text, "..") != 0 {
                     guard fstatat(dirfd(stream.raw), text, &status, AT_SYMLINK_NOFOLLOW) == 0 else { return 0 }
-                    known = table.lookUp(FileStatus(status), in: directory.node, name: FileName(kernel: text))
+                    let node = meet(status, in: directory.node, FileName(kernel: text), dirfd(stream.raw))
+                    status = table.shown(status, of: node)
+                    known = node
                 }
                 let count = reply.addEntry(
                     buffer, room, text, known.map(table.identifier) ?? 0, status, next: next,

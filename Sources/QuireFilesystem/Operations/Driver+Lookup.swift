@@ -1,6 +1,7 @@
 import CFuse
 import Glibc
 import QuireCore
+import QuireStore
 
 extension Driver {
     /// LOOKUP: a name in a directory. What is not there is remembered by the kernel as not there.
@@ -9,7 +10,7 @@ extension Driver {
             try gate.shared { () throws(DriverError) -> (Node, stat)? in
                 let descriptor = try resolver.directory(directory)
                 guard let status = try StoreCall.statusIfAny(in: descriptor, name) else { return nil }
-                return (table.lookUp(FileStatus(status), in: directory, name: name), status)
+                return (meet(status, in: directory, name, descriptor.raw), status)
             }
         }
         switch found {
@@ -21,7 +22,21 @@ extension Driver {
 
     /// Answers with an entry whose lookup was counted already, and takes the count back if the kernel did not get it.
     func answer(_ reply: consuming Reply, entry node: Node, _ status: stat) {
-        if !reply.entry(table.identifier(node), status) { table.forget(node, 1) }
+        if !reply.entry(table.identifier(node), table.shown(status, of: node)) { table.forget(node, 1) }
+    }
+
+    /// The node of a file that the kernel is about to be given once more. Call inside the gate.
+    ///
+    /// - Parameter descriptor: of the directory, in the store.
+    func meet(_ status: stat, in directory: Node, _ name: FileName, _ descriptor: CInt) -> Node {
+        let file = FileStatus(status)
+        let node = table.lookUp(file, in: directory, name: name)
+        guard Placeholder.isCandidate(file), table.locked({ _ in node.shownInode == nil }) else { return node }
+        let raw = name.withCString { openat(descriptor, $0, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC) }
+        guard raw >= 0 else { return node }
+        let opened = Descriptor(owning: raw)
+        if isDataless(opened, status) { table.locked { state in node.shownInode = state.makeShownInode() } }
+        return node
     }
 
     /// Answers an operation that yields a new entry.
