@@ -171,12 +171,18 @@ extension UnitApplier {
         if let base = unit.base, unit.remote == nil {
             // The listing may be older than what is there now.
             let item = try await context.ask { () throws(ProviderError) in try await context.provider.item(at: base.path) }
-            if item != nil { return .later }
+            if let item, Self.isSame(item, base) { return .later }
         }
         let outcome = try await commit(local.path, .remove, .fingerprint(local.fingerprint), nil, nil)
         if outcome == .done { return unit.base == nil ? .done : forget(unit) }
         guard outcome == .later, local.facts.kind == .directory else { return outcome }
         return try await keepNonEmpty(unit, local)
+    }
+
+    /// Whether what is at the base's path is the base's item, not another that took its place.
+    private static func isSame(_ item: RemoteItem, _ base: BaseRecord) -> Bool {
+        guard let there = item.identifier, let known = base.identifier else { return item.kind == base.kind }
+        return there == known
     }
 
     /// A directory that the provider has no more, with something in it that only this device has: it stays.
