@@ -24,14 +24,10 @@ extension MetadataIndex {
             throw IndexError(.storeMissing, "the drive's directory \(driveRoot) is not there")
         }
         let marker = OpenMarker(path: path + ".open")
-        let (pool, opening) = try openDatabase(path, marker, clock)
-        marker.markOpen()
-        let state: IngestState
-        do {
-            state = try pool.write { try prepare($0, rootStatus, containers, ephemeral, now: clock()) }
-        } catch {
-            throw IndexError(error, "opening \(path)")
+        let (pool, state, opening) = try openFile(path, marker, clock) { db in
+            try prepare(db, rootStatus, containers, ephemeral, now: clock())
         }
+        marker.markOpen()
         let queue = IngestQueue()
         let progress = IngestProgress()
         let body = IngestThread(
@@ -43,7 +39,8 @@ extension MetadataIndex {
         }
         guard let thread else { throw IndexError(.failed, "no thread can be started for the index") }
         let index = MetadataIndex(
-            pool: pool, queue: queue, progress: progress, root: state.root, marker: marker, thread: thread, clock: clock)
+            pool: pool, queue: queue, progress: progress, root: state.root, marker: marker, thread: thread, clock: clock
+        )
         return (index, opening)
     }
 
@@ -56,25 +53,31 @@ extension MetadataIndex {
 
     // MARK: The file
 
-    private static func openDatabase(
-        _ path: String, _ marker: OpenMarker, _ clock: @Sendable () -> FileTime
-    ) throws(IndexError) -> (DatabasePool, IndexOpening) {
+    /// Opens the file and lets `prepare` read it; a damaged one is set aside, and the same done with a new one.
+    private static func openFile(
+        _ path: String, _ marker: OpenMarker, _ clock: @Sendable () -> FileTime,
+        _ prepare: (Database) throws -> IngestState
+    ) throws(IndexError) -> (DatabasePool, IngestState, IndexOpening) {
         let existed = access(path, F_OK) == 0
         let finding = existed ? marker.read() : .closed
         if finding != .damaged {
             do {
-                return (try connect(path, checks: finding == .notClosed), existed ? .existing : .created)
-            } catch where error.code != .corrupt {
+                let (pool, state) = try connect(path, checks: finding == .notClosed, prepare)
+                return (pool, state, existed ? .existing : .created)
+            } catch  where error.code != .corrupt {
                 throw error
             } catch {
                 // Set aside below.
             }
         }
         let aside = try setAside(path, clock())
-        return (try connect(path, checks: false), .rebuilt(setAside: aside))
+        let (pool, state) = try connect(path, checks: false, prepare)
+        return (pool, state, .rebuilt(setAside: aside))
     }
 
-    private static func connect(_ path: String, checks: Bool) throws(IndexError) -> DatabasePool {
+    private static func connect(
+        _ path: String, checks: Bool, _ prepare: (Database) throws -> IngestState
+    ) throws(IndexError) -> (DatabasePool, IngestState) {
         var configuration = Configuration()
         configuration.label = "quire-index"
         configuration.maximumReaderCount = 3
@@ -92,10 +95,11 @@ extension MetadataIndex {
                 return !applied.isSubset(of: known)
             }
             if isNewer {
-                throw IndexError(.newerSchema, "\(path) was made by a newer version of Quire. Use that version, or remove it")
+                throw IndexError(
+                    .newerSchema, "\(path) was made by a newer version of Quire. Use that version, or remove it")
             }
             try migrator.migrate(pool)
-            return pool
+            return (pool, try pool.write(prepare))
         } catch let error as IndexError {
             throw error
         } catch {
@@ -123,7 +127,8 @@ extension MetadataIndex {
         let time = digits(parts.tm_hour, 2) + digits(parts.tm_min, 2) + digits(parts.tm_sec, 2)
         let aside = "\(path).corrupt-\(date)-\(time)"
         for suffix in ["", "-wal", "-shm"] where rename(path + suffix, aside + suffix) != 0 && errno != ENOENT {
-            throw IndexError(.failed, "the damaged index \(path) cannot be set aside", cause: String(cString: strerror(errno)))
+            throw IndexError(
+                .failed, "the damaged index \(path) cannot be set aside", cause: String(cString: strerror(errno)))
         }
         return aside
     }
@@ -132,7 +137,8 @@ extension MetadataIndex {
 
     /// Reads what the ingest thread keeps, and makes the root's row.
     private static func prepare(
-        _ db: Database, _ rootStatus: FileStatus, _ containers: ContainerLayout, _ ephemeral: EphemeralNames, now: FileTime
+        _ db: Database, _ rootStatus: FileStatus, _ containers: ContainerLayout, _ ephemeral: EphemeralNames,
+        now: FileTime
     ) throws -> IngestState {
         let epoch: Int64
         if let stored = try db.meta(MetaKey.epoch).flatMap({ Int64($0) }) {
@@ -165,7 +171,6 @@ extension MetadataIndex {
             row.local = LocalRecord(rootStatus, isDataless: false)
             try writer.update(row)
         }
-        for row in try writer.children(of: Schema.limbo) { try writer.delete(row) }
         let rules = PlacementRules(containers, ephemeral)
         if try db.meta(MetaKey.layout) != rules.stored {
             try writer.placeAll()

@@ -53,6 +53,8 @@ package final class MetadataIndex: StoreEventSink {
         queue.close()
         thread.join()
         do {
+            // All into the one file: SQLite would leave it in the log.
+            try pool.writeWithoutTransaction { _ = try $0.checkpoint(.truncate) }
             try pool.close()
             if progress.failure?.code != .corrupt { marker.remove() }
         } catch {

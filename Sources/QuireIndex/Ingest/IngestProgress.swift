@@ -46,13 +46,19 @@ final class IngestProgress: Sendable {
 
     func committed(upTo count: UInt64) {
         let (ready, observers) = state.withLock { state in
-            state.committed = count
+            state.committed = max(state.committed, count)
             state.failure = nil
             let ready = state.waiters.filter { $0.target <= count }
             if !ready.isEmpty { state.waiters.removeAll { $0.target <= count } }
             return (ready, Array(state.observers.values))
         }
         for waiter in ready { waiter.continuation.resume(returning: .success(())) }
+        for observer in observers { observer.yield() }
+    }
+
+    /// Something else than events changed what readers see.
+    func tick() {
+        let observers = state.withLock { Array($0.observers.values) }
         for observer in observers { observer.yield() }
     }
 
@@ -148,7 +154,10 @@ final class IngestProgress: Sendable {
     /// Whether a directory was compared with the store since the index was opened; nil asks for none in particular.
     func isRescanned(_ directory: Int64?) -> Bool {
         state.withLock { state in
-            guard state.rescan.isActive else { return state.rescansDone > 0 }
+            guard state.rescan.isActive else {
+                // One that failed compared nothing, or not all.
+                return state.rescansDone > 0 && state.rescan.lastReport?.failure == nil
+            }
             return directory.map { state.listed.contains($0) } ?? false
         }
     }

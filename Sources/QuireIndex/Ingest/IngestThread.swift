@@ -24,7 +24,12 @@ final class IngestThread: @unchecked Sendable {
     private var rescan: Rescan?
     private var rescansAnswered = 0
     private var suspects: Set<Int64> = []
+    /// When the last rescan that nobody asked for began, and how long the last one took.
     private var lastUnasked: UInt64 = 0
+    private var lastDuration: UInt64 = 0
+    private var wholeSince: UInt64 = 0
+    /// An event was missed, and its rescan waits for its time.
+    private var isRescanDue = false
 
     init(
         pool: DatabasePool, queue: IngestQueue, progress: IngestProgress, lister: StoreLister, state: IngestState,
@@ -44,7 +49,8 @@ final class IngestThread: @unchecked Sendable {
     /// Runs until the queue is closed and empty.
     func run() {
         while true {
-            let idle: Int? = rescan.map { $0.hasDirectories ? 0 : 10 } ?? (suspects.isEmpty ? nil : 0)
+            startDueRescan()
+            let idle: Int? = rescan.map { $0.hasDirectories ? 0 : 10 } ?? (suspects.isEmpty ? idleMilliseconds : 0)
             switch queue.next(limit: Self.batchLimit, idleMilliseconds: idle, gathers: rescan == nil) {
             case .closed: return
             case .idle: stepRescan()
@@ -133,17 +139,36 @@ final class IngestThread: @unchecked Sendable {
 
     // MARK: Rescan
 
-    /// - Parameter unasked: an event named a directory that is not known, so something was missed. Not more than once a
-    ///   minute, and not while a rescan is on its way.
+    /// - Parameter unasked: an event named a directory that is not known, so something was missed. One that is on its way
+    ///   finds it; otherwise one is begun, but they take at most a tenth of the time.
     private func startWholeRescan(unasked: Bool) {
         if unasked {
-            let time = Self.monotonic()
-            guard rescan?.isWhole != true, lastUnasked == 0 || time - lastUnasked > 60_000_000_000 else { return }
-            lastUnasked = time
-            logger.debug("index: an event was missed; comparing all with the store")
+            guard rescan?.isWhole != true, !isRescanDue else { return }
+            logger.debug("index: an event was missed; all is to be compared with the store")
             progress.rescanWanted()
+            isRescanDue = true
+            return startDueRescan()
         }
+        isRescanDue = false
+        wholeSince = Self.monotonic()
+        // Whoever asks from now on has a command in the queue, which begins anew.
+        rescansAnswered = progress.rescansWanted
         rescan = Rescan(whole: state.root)
+    }
+
+    private func startDueRescan() {
+        guard isRescanDue, Self.monotonic() >= nextUnasked else { return }
+        lastUnasked = Self.monotonic()
+        startWholeRescan(unasked: false)
+    }
+
+    private var nextUnasked: UInt64 { lastUnasked == 0 ? 0 : lastUnasked + max(200_000_000, 10 * lastDuration) }
+
+    /// How long to sleep when nothing comes; nil for ever.
+    private var idleMilliseconds: Int? {
+        guard isRescanDue else { return nil }
+        let time = Self.monotonic()
+        return nextUnasked > time ? Int((nextUnasked - time) / 1_000_000) + 1 : 0
     }
 
     private func stepRescan() {
@@ -191,7 +216,8 @@ final class IngestThread: @unchecked Sendable {
     private func end(_ finished: Rescan) {
         rescan = nil
         if finished.isWhole {
-            progress.rescanEnded(finished.report, answering: progress.rescansWanted)
+            lastDuration = Self.monotonic() - wholeSince
+            progress.rescanEnded(finished.report, answering: rescansAnswered)
             logger.info("index: rescan ended", metadata: ["report": "\(finished.report)"])
         }
         progress.committed(upTo: progress.committedCount)

@@ -15,11 +15,13 @@ final class OwnedThread: Sendable {
                 body()
             })
         var thread = pthread_t()
-        let code = pthread_create(&thread, nil, { argument in
-            // The one reference that `init` handed over.
-            if let argument { Unmanaged<Body>.fromOpaque(argument).takeRetainedValue().run() }
-            return nil
-        }, box.toOpaque())
+        let code = pthread_create(
+            &thread, nil,
+            { argument in
+                // The one reference that `init` handed over.
+                if let argument { Unmanaged<Body>.fromOpaque(argument).takeRetainedValue().run() }
+                return nil
+            }, box.toOpaque())
         guard code == 0 else {
             box.release()
             return nil

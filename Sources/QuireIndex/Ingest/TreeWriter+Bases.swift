@@ -40,7 +40,8 @@ extension TreeWriter {
             }
             let id = try insertBase(container, in: parent, name, .unknownDirectory(container))
             // The local directory there is the same one: what lies in it has not moved.
-            if var row = try itemAtBasePlace(container, in: parent, name), row.local.kind == .directory, row.base == nil,
+            if var row = try itemAtBasePlace(container, in: parent, name), row.local.kind == .directory,
+                row.base == nil,
                 !row.isLocalOnly
             {
                 try link(&row, to: id, container, in: parent, name, .unknownDirectory(container))
@@ -140,10 +141,11 @@ extension TreeWriter {
         return (try baseDirectory(record.container, at: directory), name)
     }
 
-    private func upsertBase(_ record: BaseRecord, in parent: Int64, _ name: FileName) throws -> Int64 {
+    private mutating func upsertBase(_ record: BaseRecord, in parent: Int64, _ name: FileName) throws -> Int64 {
         guard let known = try base(record.container, in: parent, name) else {
             return try insertBase(record.container, in: parent, name, record)
         }
+        if known.kind == .directory, record.kind != .directory { try removeBases(in: known.id) }
         try updateBase(known.id, record)
         if known.isUnknown, try row(withBase: known.id) == nil { try orphan(known.id) }
         return known.id
@@ -160,14 +162,33 @@ extension TreeWriter {
     // MARK: Events
 
     /// An event: the provider renamed something, or (with the same path) its record is another now.
+    ///
+    /// A base that is not at `from` any more was moved with its directory, or is gone: it is looked for by way of the item.
+    /// Found by neither, it is not made: with no item it would be taken for something that was deleted here.
     mutating func baseMoved(_ container: ContainerID, from: RelativePath, _ record: BaseRecord) throws {
-        guard let known = try base(container, at: from), let (parent, name) = try basePlace(of: record) else {
-            try setBase(record)
+        let known = try base(container, at: from)?.id ?? movedBase(from, record)
+        guard let (parent, name) = try basePlace(of: record) else { return }
+        guard let known else {
+            if let row = try itemAtBasePlace(container, in: parent, name), row.base == nil, !row.isLocalOnly,
+                row.local.kind == record.kind
+            {
+                try setBase(record)
+            }
             return
         }
-        if from != record.path { try moveBase(known.id, record, to: parent, name) }
-        try updateBase(known.id, record)
-        if let holder = try row(withBase: known.id) { try update(holder) }
+        try moveBase(known, record, to: parent, name)
+        try updateBase(known, record)
+        if let holder = try row(withBase: known) { try update(holder) }
+    }
+
+    /// The base at the new path already, or that of the item there, when it has the old name still.
+    private mutating func movedBase(_ from: RelativePath, _ record: BaseRecord) throws -> Int64? {
+        if let there = try base(record.container, at: record.path) { return there.id }
+        guard let (parent, name) = try basePlace(of: record),
+            let base = try itemAtBasePlace(record.container, in: parent, name)?.base, base.kind == record.kind,
+            base.name == from.name?.bytes
+        else { return nil }
+        return base.id
     }
 
     /// An event: the provider has nothing of this any more, nor of anything below it.
@@ -178,11 +199,16 @@ extension TreeWriter {
             .blob(path.bytes))
     }
 
-    /// Removes a base and all below it; items that were linked are to be created at the provider.
-    mutating func removeBase(_ id: Int64) throws {
-        for child in try db.all("SELECT id FROM bases WHERE parent = ?", .integer(id), read: { $0.integer(0) }) {
+    /// Removes all below a base: the provider has something else there than a directory.
+    private mutating func removeBases(in directory: Int64) throws {
+        for child in try db.all("SELECT id FROM bases WHERE parent = ?", .integer(directory), read: { $0.integer(0) }) {
             try removeBase(child)
         }
+    }
+
+    /// Removes a base and all below it; items that were linked are to be created at the provider.
+    mutating func removeBase(_ id: Int64) throws {
+        try removeBases(in: id)
         if var holder = try row(withBase: id) {
             holder.base = nil
             holder.acknowledged = nil

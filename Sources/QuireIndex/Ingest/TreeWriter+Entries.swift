@@ -4,9 +4,12 @@ import QuireCore
 /// Entries that appear and go.
 extension TreeWriter {
     /// An entry is there: new, or known already (a rescan was faster), or another file than the one known.
+    ///
+    /// - Parameter keepsChildren: of a directory that is another one now, the rows stay: a listing tells what is missing.
     @discardableResult
     mutating func appeared(
-        in parent: DirectoryRow, _ name: [UInt8], _ local: LocalRecord, takesFreedName: Bool = true
+        in parent: DirectoryRow, _ name: [UInt8], _ local: LocalRecord, takesFreedName: Bool = true,
+        keepsChildren: Bool = false
     ) throws -> ItemRow {
         guard let before = try row(in: parent.id, name) else {
             return try insertEntry(in: parent, name, local, takesFreedName: takesFreedName)
@@ -17,11 +20,11 @@ extension TreeWriter {
         }
         guard before.local != local else { return before }
         var row = before
-        if local.kind == .directory, before.local.inode != local.inode {
+        if local.kind == .directory, before.local.inode != local.inode, !keepsChildren {
             for child in try children(of: row.id) { try delete(child) }
         }
         row.local = local
-        row.since = now
+        try touch(&row)
         try update(row)
         return row
     }
@@ -129,7 +132,7 @@ extension TreeWriter {
                 // Written in the very tick of the acknowledged state: the fingerprint proves nothing.
                 row.acknowledged = nil
             }
-            if changed || writersOpen { row.since = now }
+            if changed || writersOpen { try touch(&row) }
             try update(row)
         }
     }
@@ -140,7 +143,7 @@ extension TreeWriter {
             var row = before
             carry(&row, status, writersOpen: writersOpen)
             guard row.local != before.local || row.writersOpen != before.writersOpen else { continue }
-            row.since = now
+            try touch(&row)
             try update(row)
         }
     }

@@ -10,7 +10,8 @@ extension TreeWriter {
         row.name = name
         row.parentBase = parent.childrenBase
         let fileName = FileName(unchecked: name)
-        if parent.role == .driveRoot, row.local.kind == .directory, let container = state.layout.container(at: fileName) {
+        if parent.role == .driveRoot, row.local.kind == .directory, let container = state.layout.container(at: fileName)
+        {
             row.container = container.rawValue
             row.role = .containerRoot
             row.isLocalOnly = false

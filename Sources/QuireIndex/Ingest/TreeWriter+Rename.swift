@@ -14,7 +14,10 @@ extension TreeWriter {
             return try exchange(rename, from, to, exchanged)
         }
         // Where the target directory is not known, the rescan that finds it finds the item, too, by its inode.
-        guard let to else { return }
+        guard let to else {
+            if let from { suspects.insert(from.id) }
+            return
+        }
         let source = try from.flatMap { try row(in: $0.id, rename.fromName.bytes) }
         if let source, source.local.inode == status.inode, source.local.kind == status.kind {
             return try move(source, to: to, rename.toName.bytes, status, writersOpen: rename.writersOpen)
@@ -42,7 +45,9 @@ extension TreeWriter {
         let target = try row(in: parent.id, name)
         if let target, target.id == source.id { return try attributesChanged(status, writersOpen: writersOpen) }
         if let target {
-            if target.local.kind == .file, source.isTemporary, target.local.inode != status.inode || target.id < source.id {
+            if target.local.kind == .file, source.isTemporary,
+                target.local.inode != status.inode || target.id < source.id
+            {
                 return try replaceContent(of: target, by: source, status, writersOpen: writersOpen)
             }
             // A rescan may have put a row there for the same inode, when the rename was done and its event not yet here.
@@ -74,7 +79,7 @@ extension TreeWriter {
         } else {
             row.local = LocalRecord(status, isDataless: source.local.isDataless)
         }
-        row.since = now
+        try touch(&row)
         try place(&row, in: parent, name)
         try updatePlaced(row, before: source)
     }
@@ -87,7 +92,7 @@ extension TreeWriter {
         var row = target
         row.local = LocalRecord(status, isDataless: source.local.isDataless)
         row.writersOpen = writersOpen
-        row.since = now
+        try touch(&row)
         try update(row)
     }
 
@@ -118,7 +123,7 @@ extension TreeWriter {
         var row = before
         row.local = LocalRecord(status, isDataless: other.local.isDataless)
         row.writersOpen = writersOpen || other.writersOpen
-        row.since = now
+        try touch(&row)
         try update(row)
     }
 
@@ -129,7 +134,7 @@ extension TreeWriter {
         try sendToLimbo(source)
         var second = target
         carry(&second, exchanged, writersOpen: target.writersOpen, keepsTime: true)
-        second.since = now
+        try touch(&second)
         // Neither may adopt the base of the other while that one is between two places.
         try place(&second, in: from, rename.fromName.bytes)
         try updatePlaced(second, before: target)
@@ -137,7 +142,7 @@ extension TreeWriter {
         guard let destination = try directory(rename.toParent) else { return }
         var first = source
         carry(&first, rename.status, writersOpen: rename.writersOpen, keepsTime: true)
-        first.since = now
+        try touch(&first)
         try place(&first, in: destination, rename.toName.bytes)
         try updatePlaced(first, before: source)
     }

@@ -72,7 +72,8 @@ struct TreeWriter {
     /// The directory with this inode in the store.
     mutating func directory(_ inode: UInt64) throws -> DirectoryRow? {
         if let known = directories[inode] { return known }
-        guard let row = try rows(inode: inode).first(where: { $0.local.kind == .directory && $0.parent != Schema.limbo })
+        guard
+            let row = try rows(inode: inode).first(where: { $0.local.kind == .directory && $0.parent != Schema.limbo })
         else {
             missesDirectory = true
             return nil
@@ -93,7 +94,20 @@ struct TreeWriter {
         return try paths.path(row.parent, row.name, db)
     }
 
+    /// `ItemRow.childrenBase` of a directory.
+    private func childrenBase(of directory: Int64) throws -> Int64? {
+        try db.first("SELECT role, base FROM items WHERE id = ?", .integer(directory)) {
+            $0.integer(0) == ItemRow.Role.entry.rawValue ? $0.optionalInteger(1) : 0
+        } ?? nil
+    }
+
     // MARK: Writing
+
+    /// The item changed here just now: what it was parked for may be over. The row is not written here.
+    func touch(_ row: inout ItemRow) throws {
+        row.since = now
+        try db.run("DELETE FROM parked WHERE item = ?", .integer(row.id))
+    }
 
     /// Inserts a row; `pending` is derived.
     mutating func insert(_ row: ItemRow) throws {
@@ -109,6 +123,9 @@ struct TreeWriter {
     /// Writes all columns of a row; `pending` is derived.
     mutating func update(_ row: ItemRow) throws {
         if row.local.kind == .directory { directories.removeAll(keepingCapacity: true) }
+        var row = row
+        // Since it was read, the directory may have got another base, or lost its own.
+        if row.base != nil { row.parentBase = try childrenBase(of: row.parent) }
         try db.run(
             """
             UPDATE items SET parent = ?, name = ?, kind = ?, inode = ?, size = ?, mtime = ?, ctime = ?, mode = ?, \
@@ -142,7 +159,8 @@ extension Database {
         try run(
             sql, .integer(row.parent), .blob(row.name), .integer(local.kind.code),
             .integer(Int64(bitPattern: local.inode)), .integer(local.size), .integer(local.mtime.nanoseconds),
-            .integer(local.ctime.nanoseconds), .integer(Int64(local.mode)), .integer(Int64(bitPattern: local.linkCount)),
+            .integer(local.ctime.nanoseconds), .integer(Int64(local.mode)),
+            .integer(Int64(bitPattern: local.linkCount)),
             .text(row.container), .integer(row.role.rawValue), .flag(local.isDataless), .flag(row.isLocalOnly),
             .flag(row.writersOpen), .optional(row.base?.id),
             .optional(acknowledged.map { Int64(bitPattern: $0.inode) }), .optional(acknowledged?.size),

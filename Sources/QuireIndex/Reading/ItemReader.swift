@@ -85,7 +85,8 @@ extension Database {
     func itemID(at path: RelativePath, root: Int64) throws -> Int64? {
         var id = root
         for name in path.components {
-            let next = try first("SELECT id FROM items WHERE parent = ? AND name = ?", .integer(id), .blob(name.bytes)) {
+            let next = try first("SELECT id FROM items WHERE parent = ? AND name = ?", .integer(id), .blob(name.bytes))
+            {
                 $0.integer(0)
             }
             guard let next else { return nil }

@@ -67,7 +67,7 @@ extension MetadataIndex {
     /// What was missing at the rescan was deleted indeed: deletions go on.
     package func confirmDeletes() async throws(IndexError) {
         try await write("confirming deletions") { try $0.setMeta(MetaKey.heldDeletes, nil) }
-        progress.committed(upTo: progress.committedCount)
+        progress.tick()
     }
 
     /// The container's root below the drive's; nil when it is not there.
@@ -120,7 +120,8 @@ extension PendingItem {
     fileprivate static func deleted(_ base: BaseRecord, since: Int64, parked: ParkedError?) -> PendingItem {
         PendingItem(
             id: nil, container: base.container, path: nil, kind: base.kind, local: nil, base: base,
-            difference: .deleted, writersOpen: false, isPinned: false, since: FileTime(nanoseconds: since), parked: parked)
+            difference: .deleted, writersOpen: false, isPinned: false, since: FileTime(nanoseconds: since),
+            parked: parked)
     }
 }
 

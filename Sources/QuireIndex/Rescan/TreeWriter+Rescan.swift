@@ -29,7 +29,11 @@ extension TreeWriter {
             }
             var local = entry.local
             local.isDataless = lister.isPlaceholder(entry, in: path)
-            let after = try appeared(in: directory, entry.name, local)
+            if let before, before.local.kind == .directory, local.kind != .directory {
+                // With all that was in it: whether that is believed is decided at the end.
+                try setAside(before, &rescan)
+            }
+            let after = try appeared(in: directory, entry.name, local, keepsChildren: true)
             if before == nil { rescan.report.added += 1 } else { rescan.report.changed += 1 }
             let isOtherDirectory = before?.local.inode != local.inode
             if local.kind == .directory, rescan.isWhole || isOtherDirectory { rescan.queue.append(after.id) }
@@ -46,7 +50,8 @@ extension TreeWriter {
             guard let source = try rows(inode: entry.local.inode).first(where: { $0.isPresumably(entry.local) }) else {
                 continue
             }
-            if source.parent != Schema.limbo, let place = try path(of: source), inodeInStore(place) == entry.local.inode {
+            if source.parent != Schema.limbo, let place = try path(of: source), inodeInStore(place) == entry.local.inode
+            {
                 continue
             }
             // An earlier step may have moved this very row here, or a directory above it.
@@ -54,8 +59,7 @@ extension TreeWriter {
             if let target = try row(in: parent.id, entry.name), target.id != source.id,
                 !(source.isTemporary && target.local.kind == .file)
             {
-                try sendToLimbo(target)
-                rescan.missing.append(Rescan.Missing(id: target.id, parent: Schema.limbo, name: Array("\(target.id)".utf8)))
+                try setAside(target, &rescan)
             }
             try move(
                 source, to: DirectoryRow(parent), entry.name, entry.status, writersOpen: source.writersOpen,
@@ -66,11 +70,21 @@ extension TreeWriter {
         return moved
     }
 
-    /// Removes the rows that are missing in the store still. Returns how many, with all that was below them.
+    /// Makes room for what is at the row's place now; the row is missing unless it is found elsewhere.
+    private mutating func setAside(_ row: ItemRow, _ rescan: inout Rescan) throws {
+        try sendToLimbo(row)
+        rescan.missing.append(Rescan.Missing(id: row.id, parent: Schema.limbo, name: Array("\(row.id)".utf8)))
+    }
+
+    /// Removes the rows that are missing in the store still, unless there are too many to be believed: then their
+    /// deletions are held.
     mutating func removeMissing(_ rescan: inout Rescan) throws {
-        var gone: [ItemRow] = []
-        for missing in rescan.missing {
-            guard let row = try row(missing.id), row.parent == missing.parent, row.name == missing.name else { continue }
+        // Those that an earlier rescan, which did not end, set aside are missing as well.
+        var gone = rescan.isWhole ? try children(of: Schema.limbo) : []
+        for missing in rescan.missing where missing.parent != Schema.limbo || !rescan.isWhole {
+            guard let row = try row(missing.id), row.parent == missing.parent, row.name == missing.name else {
+                continue
+            }
             if row.parent != Schema.limbo, let path = try path(of: row), let inode = inodeInStore(path) {
                 // Something is there again; an event tells of it, or has told.
                 if inode != row.local.inode { suspects.insert(row.parent) }
@@ -80,11 +94,14 @@ extension TreeWriter {
         }
         let total = try db.first("SELECT count(*) FROM items WHERE role = 0", read: { Int($0.integer(0)) }) ?? 0
         for row in gone { rescan.report.removed += try size(of: row) }
-        if rescan.isWhole, Rescan.isImplausible(missing: rescan.report.removed, of: total) {
+        if Rescan.isImplausible(missing: rescan.report.removed, of: total) {
             rescan.report.holdsDeletes = true
             try db.setMeta(MetaKey.heldDeletes, String(rescan.report.removed))
         }
         for row in gone where try self.row(row.id) != nil { try removeEntry(row) }
+        // What was missing is back: nothing is held any more.
+        let deletes = try db.first("SELECT count(*) FROM bases WHERE orphan = 1", read: { $0.integer(0) }) ?? 0
+        if rescan.isWhole, deletes == 0 { try db.setMeta(MetaKey.heldDeletes, nil) }
     }
 
     /// How many rows a row is, with all below it.

@@ -9,7 +9,8 @@ extension IndexError {
         }
         let cause = "\(database)"
         switch database.resultCode {
-        case .SQLITE_FULL: self.init(.noSpace, "the disk is full: \(what) is not recorded yet. Free some space", cause: cause)
+        case .SQLITE_FULL:
+            self.init(.noSpace, "the disk is full: \(what) is not recorded yet. Free some space", cause: cause)
         case .SQLITE_CORRUPT, .SQLITE_NOTADB:
             self.init(.corrupt, "the index is damaged; it is rebuilt when Quire is started again", cause: cause)
         default: self.init(.failed, "the index failed at \(what)", cause: cause)
