@@ -107,7 +107,7 @@ let package = Package(
     ] + [
         "Quire", "QuireCoordination", "QuireStore", "QuireIndex", "QuireProviders",
     ].map {
-        .testTarget(name: "\($0)Tests", dependencies: [.init(stringLiteral: $0), "QuireCore"], swiftSettings: settings)
+        .testTarget(name: "\($0)Tests", dependencies: [.init(stringLiteral: $0), "QuireCore", "CLinux"], swiftSettings: settings)
     } + [
         .testTarget(name: "QuireCoreTests", dependencies: ["QuireCore"], swiftSettings: settings),
         .testTarget(

@@ -130,13 +130,16 @@ final class TestDrive: Sendable {
     // MARK: The provider's side
 
     /// The record of a provider that has exactly what is at `path` now.
-    func base(_ path: RelativePath, container: ContainerID = .default, at other: RelativePath? = nil, version: String = "1") throws
+    func base(
+        _ path: RelativePath, container: ContainerID = .default, at other: RelativePath? = nil, version: String = "1"
+    ) throws
         -> BaseRecord
     {
         let status = try present(path)
         return BaseRecord(
             container: container, path: other ?? path, kind: status.kind, version: ProviderVersion(version),
-            size: status.size, mtime: status.mtime, mode: status.mode, identifier: nil, checksum: nil, symlinkTarget: nil)
+            size: status.size, mtime: status.mtime, mode: status.mode, identifier: nil, checksum: nil,
+            symlinkTarget: nil)
     }
 
     /// Acknowledges items as they are on disk.
@@ -203,7 +206,9 @@ final class TestClock: Sendable {
 func removeTree(_ path: String) {
     if let stream = opendir(path) {
         while let entry = readdir(stream) {
-            let name = withUnsafeBytes(of: &entry.pointee.d_name) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
+            let name = withUnsafeBytes(of: &entry.pointee.d_name) {
+                String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self)
+            }
             if name != ".", name != ".." { removeTree(path + "/" + name) }
         }
         closedir(stream)

@@ -1,0 +1,184 @@
+import CLinux
+import Glibc
+import QuireCore
+import Synchronization
+import Testing
+
+@testable import QuireIndex
+
+@Suite("Rescan")
+struct RescanTests {
+    private func path(_ names: String...) -> RelativePath {
+        RelativePath(names.map { FileName(unchecked: Array($0.utf8)) })
+    }
+
+    /// Does `body` as a person does while the daemon is stopped.
+    private func unwatched(_ drive: TestDrive, _ body: () throws -> Void) async throws {
+        try await drive.index.settle()
+        drive.isWatched.withLock { $0 = false }
+        defer { drive.isWatched.withLock { $0 = true } }
+        try body()
+    }
+
+    @Test("finds what was created, changed, renamed and removed unseen, and keeps the identity of what was renamed")
+    func offlineEdits() async throws {
+        try await withDrive { drive in
+            try drive.makeDirectory("dir")
+            for path in ["dir/kept", "dir/changed", "moved", "gone"] as [RelativePath] { try drive.create(path, "one") }
+            try await drive.acknowledge("dir", "dir/kept", "dir/changed", "moved", "gone")
+            let (dir, moved) = (try await drive.item("dir").id, try await drive.item("moved").id)
+            try await unwatched(drive) {
+                try drive.write("dir/changed", "two two")
+                try drive.rename("dir", "folder")
+                try drive.rename("moved", "folder/other")
+                try drive.remove("gone")
+                try drive.create("new", "three")
+            }
+            let report = try #require(await drive.rescan())
+            #expect((report.moved, report.removed, report.holdsDeletes) == (2, 1, false))
+            #expect(try await drive.item("folder").id == dir)
+            #expect(try await drive.item("folder/other").id == moved)
+            #expect(
+                try await drive.pendingText() == [
+                    "folder: moved", "new: created", "folder/changed: content metadata", "folder/other: content moved",
+                    "gone: deleted",
+                ])
+        }
+    }
+
+    @Test("changes nothing when nothing changed")
+    func unchanged() async throws {
+        try await withDrive { drive in
+            try drive.makeDirectory("dir")
+            try drive.create("dir/doc", "one")
+            try drive.link("dir/doc", "dir/link")
+            try await drive.acknowledge("dir", "dir/doc", "dir/link")
+            let before = try await drive.item("dir/doc")
+            let report = try #require(await drive.rescan())
+            #expect((report.added, report.changed, report.moved, report.removed) == (0, 0, 0, 0))
+            #expect(try await drive.item("dir/doc") == before)
+            #expect(try await drive.pendingText() == [])
+        }
+    }
+
+    @Test("no directory counts as rescanned before the rescan")
+    func rescannedDirectories() async throws {
+        try await withDrive { drive in
+            try drive.makeDirectory("dir")
+            try await drive.index.settle()
+            #expect(try await drive.index.isRescanned("dir") == false)
+            _ = await drive.rescan()
+            #expect(try await drive.index.isRescanned("dir"))
+            #expect(try await drive.index.isRescanned(.root))
+        }
+    }
+
+    @Test("when most of the drive is missing, deletions are held until they are confirmed")
+    func guardHolds() async throws {
+        try await withDrive { drive in
+            for number in 0..<20 {
+                try drive.create(path("f\(number)"), "x")
+                try await drive.acknowledge(path("f\(number)"))
+            }
+            try await unwatched(drive) { for number in 0..<12 { try drive.remove(path("f\(number)")) } }
+            let report = try #require(await drive.rescan())
+            #expect(report.holdsDeletes)
+            #expect(try await drive.pendingText() == [])
+            #expect(try await drive.index.heldDeletes() == 12)
+            try await drive.index.confirmDeletes()
+            #expect(try await drive.pending().filter(\.isDeleted).count == 12)
+            #expect(try await drive.index.heldDeletes() == 0)
+        }
+    }
+
+    @Test("a few missing items are deletions like others")
+    func fewMissing() async throws {
+        try await withDrive { drive in
+            for number in 0..<10 {
+                try drive.create(path("f\(number)"), "x")
+                try await drive.acknowledge(path("f\(number)"))
+            }
+            try await unwatched(drive) { for number in 0..<10 { try drive.remove(path("f\(number)")) } }
+            let report = try #require(await drive.rescan())
+            #expect(!report.holdsDeletes)
+            #expect(try await drive.pending().filter(\.isDeleted).count == 10)
+        }
+    }
+
+    @Test("another, empty directory under the same name does not slip past the guard", arguments: [true, false])
+    func replacedDirectory(byDirectory: Bool) async throws {
+        try await withDrive { drive in
+            try drive.makeDirectory("docs")
+            for number in 0..<20 {
+                try drive.create(path("docs", "f\(number)"), "x")
+                try await drive.acknowledge(path("docs", "f\(number)"))
+            }
+            try await unwatched(drive) {
+                guard Glibc.rename(drive.store + "/docs", drive.directory + "/aside") == 0 else {
+                    throw TestError("rename")
+                }
+                if byDirectory { try drive.makeDirectory("docs") } else { try drive.create("docs", "a file") }
+            }
+            let report = try #require(await drive.rescan())
+            #expect(report.holdsDeletes)
+            #expect(try await drive.pending().filter(\.isDeleted).isEmpty)
+            // It is back: nothing was lost, and nothing is held any more.
+            try await unwatched(drive) {
+                try drive.remove("docs")
+                guard Glibc.rename(drive.directory + "/aside", drive.store + "/docs") == 0 else {
+                    throw TestError("rename")
+                }
+            }
+            _ = await drive.rescan()
+            #expect(try await drive.index.heldDeletes() == 0)
+            #expect(try await drive.item("docs/f3").base != nil)
+        }
+    }
+
+    @Test("events in directories that were never told of are found, one soon after the other, too")
+    func unknownDirectories() async throws {
+        try await withDrive { drive in
+            _ = await drive.rescan()
+            for name in ["one", "two", "three"] {
+                try await unwatched(drive) { try drive.makeDirectory(path(name)) }
+                try drive.create(path(name, "doc"), "x")
+                try await drive.index.settle()
+                _ = await drive.index.rescanFinished()
+                #expect(try await drive.find(path(name, "doc")) != nil)
+            }
+        }
+    }
+
+    @Test("a placeholder found in the store is dataless, and its zeros are no change of content")
+    func placeholder() async throws {
+        try await withDrive { drive in
+            try await unwatched(drive) {
+                try drive.create("doc")
+                let file = drive.store + "/doc"
+                guard truncate(file, 5_000_000) == 0 else { throw TestError("truncate") }
+                let mark = "quire-placeholder 1\ncontainer default\nversion 1"
+                guard setxattr(file, StoreAttribute.placeholder, mark, mark.utf8.count, 0) == 0 else {
+                    throw TestError("setxattr")
+                }
+            }
+            _ = await drive.rescan()
+            #expect(try await drive.item("doc").local.isDataless)
+            #expect(try await drive.item("doc").state == .dataless)
+            drive.index.record(.committed(.init(.attributes(try drive.present("doc")), base: try drive.base("doc"))))
+            #expect(try await drive.pendingText() == [])
+        }
+    }
+
+    @Test("a rescan that is asked for while another is under way is done, too")
+    func asksTwice() async throws {
+        try await withDrive { drive in
+            try await unwatched(drive) { try drive.create("one") }
+            drive.index.beginRescan()
+            try await unwatched(drive) { try drive.create("two") }
+            drive.index.beginRescan()
+            _ = await drive.index.rescanFinished()
+            #expect(try await drive.find("one") != nil)
+            #expect(try await drive.find("two") != nil)
+        }
+    }
+}
