@@ -13,6 +13,16 @@ struct Drive: Sendable {
     /// The store that the mount shows.
     var store: String { "\(home)/drive" }
 
+    /// Sets a key of `config.toml` that is there already.
+    func configure(_ key: String, _ value: String) throws {
+        let path = "\(home)/config.toml"
+        let lines = try String(contentsOfFile: path, encoding: .utf8).split(
+            separator: "\n", omittingEmptySubsequences: false)
+        guard lines.contains(where: { $0.hasPrefix("\(key) =") }) else { throw Trouble("no \(key) in \(path)") }
+        let changed = lines.map { $0.hasPrefix("\(key) =") ? "\(key) = \(value)" : String($0) }
+        try changed.joined(separator: "\n").write(toFile: path, atomically: true, encoding: .utf8)
+    }
+
     /// Runs `quire`, outside the mount.
     func quire(_ arguments: String..., limitSeconds: Double = 60) async -> Command.Outcome {
         await quire(arguments, limitSeconds: limitSeconds)
