@@ -153,7 +153,7 @@ extension EndToEnd {
                     """
                     echo long > $(printf 'n%.0s' $(seq 255)); ! touch $(printf 'n%.0s' $(seq 256)) 2>/dev/null
                     echo bytes > $'caf\\xe9'; echo line > $'two\\nlines'; mkdir $'d\\xff\\xfe'; echo x > $'d\\xff\\xfe/f'
-                    echo dots > ...; echo dash > -n; echo quote > "'\\""; cat -- * | sort
+                    echo dots > ...; echo dash > -n; echo quote > "'\\""; find . -type f -exec cat {} + | sort
                     """)
                 try await drive.quire("sync", "--timeout", "30").require(0, 2)
                 #expect(try await drive.sh("cat $'caf\\xe9' $'two\\nlines' $'d\\xff\\xfe/f'") == "bytes\nline\nx\n")

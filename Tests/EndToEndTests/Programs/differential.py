@@ -3,7 +3,7 @@
 usage: differential.py --seed N --operations N DRIVE PLAIN
 Both directories must be empty and on the same kind of file system. Every operation is done on the drive first, then
 on the plain directory; results, errors and the status of what was touched must be equal, and at each checkpoint the
-whole trees. The first difference ends the run with its seed, its number and the operations before it.
+whole trees. The first difference ends the run with the operations before it, its seed and its number.
 """
 import argparse
 import collections
@@ -438,9 +438,9 @@ def main():
     try:
         run.run(chosen.operations, chosen.checkpoint)
     except Difference as difference:
+        print("\n".join(line if len(line) < 200 else f"{line[:120]} … {line[-60:]}" for line in run.history))
         print(f"DIFFERENCE with seed {chosen.seed} at operation {run.count} (QUIRE_SEED={chosen.seed} repeats it):")
-        print(f"  {difference}\nbefore it:")
-        print("\n".join(run.history))
+        print(f"  {difference}")
         sys.exit(1)
     print(f"seed {chosen.seed}: {run.count} operations, no difference")
     print(", ".join(f"{name} {count}/{run.failed[name]} failed" for name, count in sorted(run.performed.items())))
