@@ -198,7 +198,7 @@ struct PullPass: Sendable {
     private func clear(_ occupied: [RelativePath]) async throws -> Int {
         var cleared = 0
         for path in occupied {
-            guard !units.contains(where: { $0.local?.path == path && !$0.plan.steps.isEmpty }),
+            guard !units.contains(where: { $0.local?.path == path && $0.plan.freesPlace }),
                 let item = try await context.index.item(drivePath: context.drivePath(path))
             else { continue }
             if try await applier.moveAside(path, item.entry.fingerprint) == .done { cleared += 1 }

@@ -59,6 +59,9 @@ package struct ItemPlan: Sendable, Hashable, ExpressibleByArrayLiteral {
     /// Whether the local side ends with nothing.
     package var removesLocal: Bool { steps.contains(.removeLocal) && !steps.contains(.createLocal) }
 
+    /// Whether the local item leaves its place, or is replaced there.
+    package var freesPlace: Bool { !Set(steps).isDisjoint(with: [.moveLocal, .removeLocal, .moveAside, .updateLocal]) }
+
     /// Whether the remote side ends with nothing.
     package var removesRemote: Bool {
         steps.contains { if case .deleteRemote = $0 { true } else { false } } && !steps.contains(.createRemote)
