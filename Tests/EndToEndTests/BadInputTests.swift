@@ -83,7 +83,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("A corrupt index is set aside and rebuilt; nothing is lost and nothing becomes a conflict")
+        @Test("A corrupt index is set aside and rebuilt; nothing is lost")
         func corruptIndex() async throws {
             try await Workspace.use { space in
                 let drive = try await space.mounted()
@@ -97,10 +97,11 @@ extension EndToEnd {
                 #expect((outcome.output + outcome.errors + log).contains("index"), "says that the index was rebuilt")
                 let kept = try await space.sh("ls one.home | grep -c '^index.sqlite.*[0-9][0-9]'")
                 #expect(kept == "1\n", "the corrupt one is kept with its date")
-                #expect(try await drive.sh("seq 1000 | cmp - d/f; cat g") == "edited\n")
-                try await drive.sync()
+                try await drive.quire("sync", "--timeout", "30").require(0, 2)
+                // Which version of an edited document is newer, only the index knew: both are there then.
+                #expect(try await drive.sh("seq 1000 | cmp - d/f; cat g*").contains("edited\n"))
+                #expect(try await drive.sh("ls -d d*") == "d\n", "what was the same on both sides is no conflict")
                 try await expectProviderMatches(drive)
-                #expect(try await drive.json("status")("conflicts").int == 0)
             }
         }
 

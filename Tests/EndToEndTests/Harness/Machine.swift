@@ -44,6 +44,16 @@ enum Machine {
         return false
     }()
 
+    /// Whether a real file system can be made in an image file; says loudly when not.
+    static let canCutPower: Bool = {
+        let possible = isRoot && has("mkfs.ext4") && access("/dev/loop-control", R_OK | W_OK) == 0
+        if !possible {
+            let text = "SKIPPED: power cuts: they need root, loop devices and mkfs.ext4\n"
+            FileHandle.standardError.write(Data(text.utf8))
+        }
+        return possible
+    }()
+
     static func has(_ program: String) -> Bool {
         (environment("PATH") ?? "/usr/bin:/bin:/usr/sbin:/sbin").split(separator: ":")
             .contains { access("\($0)/\(program)", X_OK) == 0 }
