@@ -105,11 +105,15 @@ let package = Package(
             ],
             swiftSettings: settings),
     ] + [
-        "Quire", "QuireCoordination", "QuireStore", "QuireIndex", "QuireProviders",
+        "Quire", "QuireCoordination", "QuireStore", "QuireProviders",
     ].map {
         .testTarget(name: "\($0)Tests", dependencies: [.init(stringLiteral: $0), "QuireCore", "CLinux"], swiftSettings: settings)
     } + [
         .testTarget(name: "QuireCoreTests", dependencies: ["QuireCore"], swiftSettings: settings),
+        .testTarget(
+            name: "QuireIndexTests",
+            dependencies: ["QuireIndex", "QuireCore", "CLinux", .product(name: "GRDB", package: "GRDB.swift")],
+            swiftSettings: settings),
         .testTarget(
             name: "QuireSyncTests",
             dependencies: ["QuireSync", "QuireProviders", "QuireStore", "QuireIndex", "QuireCoordination", "QuireCore"],

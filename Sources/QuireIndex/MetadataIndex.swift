@@ -1,6 +1,7 @@
 import GRDB
 import Logging
 package import QuireCore
+import Synchronization
 
 /// The metadata index: what is in the store, what providers acknowledged, and how the two differ.
 ///
@@ -15,6 +16,8 @@ package final class MetadataIndex: StoreEventSink {
     let clock: @Sendable () -> FileTime
     private let marker: OpenMarker
     private let thread: OwnedThread
+    /// Innermost lock.
+    private let isClosed = Mutex(false)
 
     init(
         pool: DatabasePool, queue: IngestQueue, progress: IngestProgress, root: Int64, marker: OpenMarker,
@@ -49,7 +52,13 @@ package final class MetadataIndex: StoreEventSink {
     package var failure: IndexError? { progress.failure }
 
     /// Commits what was recorded and closes the file. Blocks until that is done; call it from no cooperative thread.
+    /// Calling it again does nothing.
     package func close() {
+        let wasClosed = isClosed.withLock { wasClosed in
+            defer { wasClosed = true }
+            return wasClosed
+        }
+        guard !wasClosed else { return }
         queue.close()
         thread.join()
         do {
@@ -96,15 +105,26 @@ package final class MetadataIndex: StoreEventSink {
 
     // MARK: Access
 
+    /// Reads in one transaction. Not ended by cancelling the task: a read is short, and GRDB's way of cancelling one makes
+    /// an error of it that has nothing to do with the index.
     func read<Value: Sendable>(
         _ what: String, _ body: @escaping @Sendable (Database) throws -> Value
     ) async throws(IndexError) -> Value {
-        do { return try await pool.read(body) } catch { throw IndexError(error, "reading \(what)") }
+        let result = await withCheckedContinuation { (continuation: CheckedContinuation<Result<Value, any Error>, Never>) in
+            pool.asyncRead { database in
+                continuation.resume(returning: Result { try body(database.get()) })
+            }
+        }
+        do { return try result.get() } catch { throw IndexError(error, "reading \(what)") }
     }
 
+    /// Writes in one transaction, between those of the ingest thread. Not ended by cancelling the task, as `read`.
     func write<Value: Sendable>(
         _ what: String, _ body: @escaping @Sendable (Database) throws -> Value
     ) async throws(IndexError) -> Value {
-        do { return try await pool.write(body) } catch { throw IndexError(error, what) }
+        let result = await withCheckedContinuation { (continuation: CheckedContinuation<Result<Value, any Error>, Never>) in
+            pool.asyncWrite(body) { _, result in continuation.resume(returning: result) }
+        }
+        do { return try result.get() } catch { throw IndexError(error, what) }
     }
 }

@@ -142,7 +142,7 @@ struct BaseTests {
     func commits() async throws {
         try await withDrive { drive in
             let root = try drive.present(.root).inode
-            drive.isWatched.withLock { $0 = false }
+            drive.isWatched = false
             try drive.create("doc", "one")
             drive.index.record(
                 .committed(

@@ -33,9 +33,9 @@ struct RandomHistoryTests {
                 if Int.random(in: 0..<25, using: &dice) == 0 { drive.clock.advance(seconds: 20) }
                 if rescans == 3, step % 40 == 39 {
                     try await drive.index.settle()
-                    drive.isWatched.withLock { $0 = false }
+                    drive.isWatched = false
                     for _ in 0..<10 { Self.step(drive, &dice) }
-                    drive.isWatched.withLock { $0 = true }
+                    drive.isWatched = true
                     _ = await drive.rescan()
                 }
             }
@@ -96,7 +96,7 @@ struct RandomHistoryTests {
         case 12:
             if drive.status(path)?.kind == .file {
                 try? drive.link(path, other)
-                if let status = drive.status(path), drive.isWatched.withLock({ $0 }) {
+                if let status = drive.status(path), drive.isWatched {
                     drive.index.record(.attributesChanged(status, writersOpen: false))
                 }
             }
@@ -106,7 +106,7 @@ struct RandomHistoryTests {
 
     /// As the driver does: the other names of a file have a new link count.
     private static func tellLinkCounts(_ drive: TestDrive, _ before: [FileStatus]) {
-        guard !before.isEmpty, drive.isWatched.withLock({ $0 }) else { return }
+        guard !before.isEmpty, drive.isWatched else { return }
         for first in names {
             for second in [nil] + names.map(Optional.some) {
                 for third in second == nil ? [nil] : [nil] + names.map(Optional.some) {

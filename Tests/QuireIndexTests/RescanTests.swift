@@ -15,8 +15,8 @@ struct RescanTests {
     /// Does `body` as a person does while the daemon is stopped.
     private func unwatched(_ drive: TestDrive, _ body: () throws -> Void) async throws {
         try await drive.index.settle()
-        drive.isWatched.withLock { $0 = false }
-        defer { drive.isWatched.withLock { $0 = true } }
+        drive.isWatched = false
+        defer { drive.isWatched = true }
         try body()
     }
 

@@ -112,6 +112,8 @@ extension TreeWriter {
     ///   has at another path stays there, as an orphan: the provider still has it.
     mutating func setBase(_ row: inout ItemRow, _ record: BaseRecord, movesBase: Bool) throws {
         guard let (parent, name) = try basePlace(of: record) else { return }
+        // The directory may have got a base just now.
+        row.parentBase = try self.row(row.parent)?.childrenBase
         if movesBase, let current = row.base { try moveBase(current.id, record, to: parent, name) }
         let id = try upsertBase(record, in: parent, name)
         // A base that is another kind of thing than the item says nothing of it.

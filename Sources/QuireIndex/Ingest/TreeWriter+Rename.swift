@@ -3,8 +3,19 @@ import QuireCore
 
 /// Renames, and what of them is a document being saved.
 extension TreeWriter {
-    /// An event: a rename.
+    /// An event: a rename. It changes ctime, which other names of the inode share.
     mutating func renamed(_ rename: StoreEvent.Rename) throws {
+        try follow(rename)
+        if rename.status.kind != .directory, rename.status.linkCount > 1 {
+            try attributesChanged(rename.status, writersOpen: rename.writersOpen)
+        }
+        if let exchanged = rename.exchanged, exchanged.kind != .directory, exchanged.linkCount > 1 {
+            let isWritten = try rows(inode: exchanged.inode).contains(where: \.writersOpen)
+            try attributesChanged(exchanged, writersOpen: isWritten)
+        }
+    }
+
+    private mutating func follow(_ rename: StoreEvent.Rename) throws {
         let status = rename.status
         if rename.replaced == status.inode { return try attributesChanged(status, writersOpen: rename.writersOpen) }
         let from = try directory(rename.fromParent)

@@ -1,3 +1,4 @@
+import CLinux
 import Glibc
 import Synchronization
 import Testing
@@ -11,8 +12,15 @@ final class TestDrive: Sendable {
     let clock = TestClock()
     let index: MetadataIndex
     let opening: IndexOpening
+    private let watched = Mutex(true)
+    /// When given, events go here instead of straight to the index.
+    let delayed = Mutex<[StoreEvent]?>(nil)
+
     /// When false, operations are done and not recorded.
-    let isWatched = Mutex(true)
+    var isWatched: Bool {
+        get { watched.withLock { $0 } }
+        set { watched.withLock { $0 = newValue } }
+    }
 
     var store: String { directory + "/drive" }
     var indexPath: String { directory + "/index.sqlite" }
@@ -42,7 +50,14 @@ final class TestDrive: Sendable {
 
     // MARK: Operations
 
-    private func record(_ event: StoreEvent) { if isWatched.withLock({ $0 }) { index.record(event) } }
+    private func record(_ event: StoreEvent) {
+        guard isWatched else { return }
+        let isDelayed = delayed.withLock { events in
+            events?.append(event)
+            return events != nil
+        }
+        if !isDelayed { index.record(event) }
+    }
 
     func status(_ path: RelativePath) -> FileStatus? { StoreLister(root: store).status(at: path) }
 
@@ -88,13 +103,27 @@ final class TestDrive: Sendable {
 
     func remove(_ path: RelativePath) throws {
         let status = try present(path)
+        let kept = keep(path)
+        defer { close(kept) }
         let result = status.kind == .directory ? rmdir(full(path)) : unlink(full(path))
         guard result == 0 else { throw TestError("remove \(path)") }
         record(.removed(parent: try parent(path), name: try name(path), inode: status.inode))
+        reportOtherNames(kept)
+    }
+
+    private func keep(_ path: RelativePath) -> Int32 { open(full(path), O_RDONLY | O_NOFOLLOW) }
+
+    /// As the driver does: names that remain learn of the link count.
+    private func reportOtherNames(_ descriptor: Int32) {
+        var status = stat()
+        guard fstat(descriptor, &status) == 0, status.st_nlink > 0, status.st_mode & S_IFMT == S_IFREG else { return }
+        record(.attributesChanged(FileStatus(status), writersOpen: false))
     }
 
     func rename(_ path: RelativePath, _ new: RelativePath) throws {
         let replaced = status(new)?.inode
+        let kept = keep(new)
+        defer { close(kept) }
         let from = try parent(path)
         guard Glibc.rename(full(path), full(new)) == 0 else { throw TestError("rename \(path) \(new) \(errno)") }
         record(
@@ -102,6 +131,7 @@ final class TestDrive: Sendable {
                 .init(
                     fromParent: from, fromName: try name(path), toParent: try parent(new), toName: try name(new),
                     status: try present(new), replaced: replaced)))
+        reportOtherNames(kept)
     }
 
     func exchange(_ path: RelativePath, _ other: RelativePath) throws {
@@ -116,9 +146,25 @@ final class TestDrive: Sendable {
                     toName: try name(other), status: try present(other), exchanged: try present(path))))
     }
 
-    func chmod(_ path: RelativePath, _ mode: UInt32) throws {
+    /// Puts another file under the name, as an editor's rename does, without any event.
+    func replace(_ path: RelativePath, _ content: String) throws {
+        let staged = directory + "/staged"
+        let descriptor = open(staged, O_CREAT | O_TRUNC | O_WRONLY, 0o644)
+        guard descriptor >= 0 else { throw TestError("stage") }
+        _ = Glibc.write(descriptor, content, content.utf8.count)
+        close(descriptor)
+        guard Glibc.rename(staged, full(path)) == 0 else { throw TestError("replace \(path)") }
+    }
+
+    /// Makes the file sparse, with or without the mark of a placeholder.
+    func makePlaceholder(_ path: RelativePath, size: Int, isMarked: Bool = true) throws {
+        guard truncate(full(path), size) == 0 else { throw TestError("truncate") }
+        guard !isMarked || setxattr(full(path), StoreAttribute.placeholder, "1", 1, 0) == 0 else { throw TestError("setxattr") }
+    }
+
+    func chmod(_ path: RelativePath, _ mode: UInt32, writersOpen: Bool = false) throws {
         guard Glibc.chmod(full(path), mode) == 0 else { throw TestError("chmod") }
-        record(.attributesChanged(try present(path), writersOpen: false))
+        record(.attributesChanged(try present(path), writersOpen: writersOpen))
     }
 
     func setTime(_ path: RelativePath, seconds: Int) throws {
@@ -200,6 +246,7 @@ struct TestError: Error {
 final class TestClock: Sendable {
     private let time = Mutex(MetadataIndex.systemClock().nanoseconds + 60_000_000_000)
     var now: FileTime { FileTime(nanoseconds: time.withLock { $0 }) }
+    func set(_ now: FileTime) { time.withLock { $0 = now.nanoseconds } }
     func advance(seconds: Int64) { time.withLock { $0 += seconds * 1_000_000_000 } }
 }
 

@@ -1,0 +1,87 @@
+import Glibc
+import QuireCore
+import Testing
+
+@testable import QuireIndex
+
+@Suite("Opening and damage")
+struct OpeningTests {
+    private func reopened(_ drive: TestDrive, _ body: (TestDrive) async throws -> Void) async throws {
+        let again = try TestDrive(at: drive.directory)
+        defer { again.index.close() }
+        try await body(again)
+    }
+
+    @Test("what was recorded before a close is there after it, with ids, tags and values")
+    func reopen() async throws {
+        try await withDrive { drive in
+            #expect(drive.opening == .created)
+            try drive.create("doc", "one")
+            try await drive.acknowledge("doc")
+            let item = try await drive.item("doc")
+            try await drive.index.setTags(item.id, ["red"])
+            try await drive.index.setValue("cursor", "17")
+            try drive.write("doc", "open", writersOpen: true)
+            try drive.create("late", "x")
+            drive.index.close()
+            try await reopened(drive) { again in
+                #expect(again.opening == .existing)
+                let after = try await again.item("doc")
+                #expect(after.id == item.id)
+                #expect(after.tags == ["red"])
+                #expect(!after.writersOpen)
+                #expect(try await again.find("late") != nil)
+                #expect(try await again.index.value("cursor") == "17")
+            }
+        }
+    }
+
+    @Test("ids are never used again")
+    func freshIDs() async throws {
+        try await withDrive { drive in
+            try drive.create("doc", "one")
+            let first = try await drive.item("doc").id
+            try drive.remove("doc")
+            drive.index.close()
+            try await reopened(drive) { again in
+                try again.create("doc", "two")
+                #expect(try await again.item("doc").id > first)
+            }
+        }
+    }
+
+    @Test("an index that was not closed is checked, and set aside when a page of it is damaged")
+    func damagedInside() async throws {
+        try await withDrive { drive in
+            for number in 0..<300 { try drive.create(try #require(RelativePath(parsing: "document number \(number)"))) }
+            try await drive.index.settle()
+            drive.index.close()
+            let descriptor = open(drive.indexPath, O_RDWR)
+            let rubbish = [UInt8](repeating: 0xA5, count: 4096)
+            for page in 14..<24 { _ = pwrite(descriptor, rubbish, rubbish.count, page * 4096) }
+            close(descriptor)
+            OpenMarker(path: drive.indexPath + ".open").markOpen()
+            try await reopened(drive) { again in
+                guard case .rebuilt = again.opening else {
+                    Issue.record("opened as \(again.opening)")
+                    return
+                }
+            }
+        }
+    }
+
+    @Test("containers that come and go at run time place items anew")
+    func containers() async throws {
+        let notes = try #require(ContainerID("com.example.Notes"))
+        try await withDrive { drive in
+            try drive.makeDirectory("Notes")
+            try drive.create("Notes/doc", "one")
+            try await drive.acknowledge("Notes", "Notes/doc")
+            drive.index.setContainers(ContainerLayout([.init(notes, at: "Notes")]))
+            #expect(try await drive.pendingText(notes) == ["doc: created"])
+            #expect(try await drive.pendingText() == ["Notes/doc: deleted", "Notes: deleted"])
+            drive.index.setContainers(.single)
+            #expect(try await drive.pendingText() == ["Notes/doc: content"])
+        }
+    }
+}
