@@ -94,6 +94,7 @@ let package = Package(
         .executableTarget(
             name: "quire",
             dependencies: [
+                "CLinux",
                 "Quire", "QuireCore", "QuireStore", "QuireIndex", "QuireCoordination", "QuireProviders", "QuireSync",
                 "QuireFilesystem",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/fs.h>
+#include <malloc.h>
 #include <sched.h>
 #include <stdio.h>
 #include <sys/ioctl.h>
@@ -44,3 +45,5 @@ int quire_set_thread_umask(int mask) {
     own = 1;
     return (int)umask((mode_t)mask);
 }
+
+int quire_limit_arenas(int count) { return mallopt(M_ARENA_MAX, count); }

@@ -34,6 +34,8 @@ int64_t quire_birth_time(int file);
 // Gives the calling thread a umask of its own, apart from the process's (unshare(2) CLONE_FS), and sets it. Returns the
 // one before, -1 where the kernel refuses.
 int quire_set_thread_umask(int mask);
+// mallopt(3) M_ARENA_MAX; 0 where it is refused.
+int quire_limit_arenas(int count);
 // prctl(2) PR_SET_NAME: the calling thread, 15 bytes at the most.
 int quire_name_thread(const char *name);
 // statx(2) with all fields; `buffer` holds a struct statx (256 bytes).

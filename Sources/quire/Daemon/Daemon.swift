@@ -21,6 +21,7 @@ enum Daemon {
     ///
     /// - Parameter report: told once, when the drive answers.
     static func run(_ plan: MountPlan, report: LaunchReport) async throws {
+        ProcessLimits.limitArenas()
         ProcessLimits.raiseDescriptors()
         let logger = DaemonLog.logger(verbose: plan.verbose || plan.options.debug)
         let mountpoint = try plan.check()

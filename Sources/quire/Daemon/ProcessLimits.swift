@@ -1,3 +1,4 @@
+import CLinux
 import Glibc
 
 /// What the daemon asks of the kernel for itself.
@@ -11,4 +12,8 @@ enum ProcessLimits {
         // Stays as it is where the kernel refuses; all parts work under 1,024.
         _ = setrlimit(resource, &limit)
     }
+
+    /// Two arenas serve the daemon's threads; with one a thread, what is freed in one is not used again by the others, and
+    /// an idle daemon stays as large as it ever was.
+    static func limitArenas() { _ = quire_limit_arenas(2) }
 }
