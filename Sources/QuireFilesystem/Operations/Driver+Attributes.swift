@@ -74,10 +74,11 @@ extension Driver {
             guard try truncate(node, file, to: size, caller) else { return nil }
             contentChanged = true
         }
-        if change.mode != nil || change.uid != nil || change.gid != nil || change.times != nil {
+        if change.size == nil || change.mode != nil || change.uid != nil || change.gid != nil || change.times != nil {
             let reference: Descriptor
             if let file { reference = file.descriptor } else { reference = try resolver.reference(node) }
-            if change.uid != nil || change.gid != nil {
+            // Nothing at all is a chown to the owner and group it has: that, too, takes setuid and setgid away.
+            if change.uid != nil || change.gid != nil || change.mode == nil && change.times == nil && change.size == nil {
                 try StoreCall.check(
                     fchownat(reference.raw, "", change.uid ?? uid_t.max, change.gid ?? gid_t.max, AT_EMPTY_PATH))
             }

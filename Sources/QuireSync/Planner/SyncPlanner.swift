@@ -74,9 +74,10 @@ package enum SyncPlanner {
     }
 
     /// Whether mtime or mode differ in a way that counts: a directory's mtime follows its entries and is nobody's edit, a
-    /// symlink has no mode of its own, and a provider without modes changes none.
+    /// symlink has no mode of its own and its mtime travels only when it is made, and a provider without modes changes none.
     package static func attributesDiffer(_ one: ItemFacts, _ other: ItemFacts) -> Bool {
-        let modesDiffer = one.kind != .symlink && one.mode != nil && other.mode != nil && one.mode != other.mode
+        guard one.kind != .symlink else { return false }
+        let modesDiffer = one.mode != nil && other.mode != nil && one.mode != other.mode
         return modesDiffer || (one.kind != .directory && one.mtime != other.mtime)
     }
 }
