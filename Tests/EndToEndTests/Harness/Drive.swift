@@ -48,7 +48,15 @@ struct Drive: Sendable {
     func unmount() async throws { try await quire("unmount").require(0) }
 
     /// Pushes and pulls until nothing is pending.
-    func sync() async throws { try await quire("sync", "--timeout", "45").require(0) }
+    func sync() async throws {
+        do {
+            try await quire("sync", "--timeout", "45").require(0)
+        } catch {
+            let status = await quire("status")
+            let waiting = await quire("find", "--state", "dirty", "--state", "uploading", "--state", "error", "--json")
+            throw Trouble("quire sync: \(error)\n\(status.output)\n\(waiting.output.prefix(3000))")
+        }
+    }
 
     /// Runs a shell script inside the mount and returns what it printed; throws when it fails.
     @discardableResult
