@@ -49,14 +49,16 @@ extension Driver {
             if exchanges, let present { Self.reattach(state.byInode[present.inode], from: target, to: source) }
             return writers > 0
         }
+        let now = try StoreCall.status(in: to, target.name)
+        let exchanged = exchanges ? try StoreCall.status(in: from, source.name) : nil
         record(
             .renamed(
                 .init(
                     fromParent: directoryInode(source.directory), fromName: source.name,
-                    toParent: directoryInode(target.directory), toName: target.name,
-                    status: FileStatus(try StoreCall.status(in: to, target.name)), replaced: replaced?.inode,
-                    exchanged: exchanges ? FileStatus(try StoreCall.status(in: from, source.name)) : nil,
-                    writersOpen: writersOpen)))
+                    toParent: directoryInode(target.directory), toName: target.name, status: FileStatus(now),
+                    replaced: replaced?.inode, exchanged: exchanged.map { FileStatus($0) }, writersOpen: writersOpen)))
+        // A rename changes the ctime that a file's other names show as well.
+        for status in [now, exchanged].compactMap(\.self) where status.st_nlink > 1 { reportLinkCount(status) }
         if !replacedIsLast, let kept, let status = try? StoreCall.status(of: kept) { reportLinkCount(status) }
         if mustAskCoordinator, let old = table.path(of: source.name, in: source.directory),
             let new = table.path(of: target.name, in: target.directory)

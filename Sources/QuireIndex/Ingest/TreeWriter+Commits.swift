@@ -90,6 +90,10 @@ extension TreeWriter {
             return
         }
         var row = before
+        // What was sent was read from the store; where that is newer than the last event, it is what the item is now.
+        if acknowledgement.fingerprint.isLater(than: row.local.fingerprint), !acknowledgement.writersOpen {
+            row.local.take(acknowledgement.fingerprint)
+        }
         try setBase(&row, acknowledgement.base, movesBase: false)
         if row.base != nil { row.acknowledged = acknowledgement.writersOpen ? nil : acknowledgement.fingerprint }
         try updatePlaced(row, before: before)

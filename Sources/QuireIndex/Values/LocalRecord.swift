@@ -41,3 +41,17 @@ package struct LocalRecord: Sendable, Hashable {
     /// Whether no other name of the same inode is expected.
     var isOnlyName: Bool { kind == .directory || linkCount <= 1 }
 }
+
+extension LocalRecord {
+    /// Becomes what `fingerprint` says of the same inode.
+    mutating func take(_ fingerprint: Fingerprint) {
+        size = fingerprint.size
+        mtime = fingerprint.mtime
+        ctime = fingerprint.ctime
+    }
+}
+
+extension Fingerprint {
+    /// Whether this was read of the same file after `other` was: its ctime only grows.
+    func isLater(than other: Fingerprint) -> Bool { inode == other.inode && kind == other.kind && ctime > other.ctime }
+}
