@@ -24,6 +24,15 @@ final class IngestQueue: @unchecked Sendable {
 
         var work: Work
         var time: FileTime
+
+        /// Something that the provider has and this device must not forget: it would take its own upload for another's.
+        var isAcknowledgement: Bool {
+            switch work {
+            case .event(.acknowledged), .event(.baseMoved), .event(.baseRemoved): true
+            case .event(.committed(let commit)): commit.base != nil
+            case .event, .command: false
+            }
+        }
     }
 
     /// What the consumer gets.

@@ -66,7 +66,10 @@ final class IngestThread: @unchecked Sendable {
     // MARK: Batches
 
     private func commit(_ entries: [IngestQueue.Entry]) {
-        let isDone = retrying("a batch of \(entries.count) events") { writer in
+        let isDone = retrying(
+            "a batch of \(entries.count) events", durably: entries.contains(where: \.isAcknowledgement)
+        ) {
+            writer in
             for entry in entries {
                 writer.now = entry.time.nanoseconds
                 try self.apply(entry.work, &writer)
@@ -96,11 +99,13 @@ final class IngestThread: @unchecked Sendable {
     /// Runs `body` in one transaction until it succeeds, as long as it is the disk that refuses.
     ///
     /// - Returns: false when what failed would fail again.
-    private func retrying(_ what: String, _ body: (inout TreeWriter) throws -> Void) -> Bool {
+    ///
+    /// - Parameter durably: survives a power cut once it is done.
+    private func retrying(_ what: String, durably: Bool = false, _ body: (inout TreeWriter) throws -> Void) -> Bool {
         var pause = 50
         while true {
             do {
-                try transaction(body)
+                try transaction(durably: durably, body)
                 return true
             } catch {
                 let failure = IndexError(error, what)
@@ -119,10 +124,15 @@ final class IngestThread: @unchecked Sendable {
         }
     }
 
-    private func transaction(_ body: (inout TreeWriter) throws -> Void) throws {
+    private func transaction(durably: Bool, _ body: (inout TreeWriter) throws -> Void) throws {
         let lister = lister
         let after = try pool.writeWithoutTransaction { db -> TreeWriter in
             var writer = TreeWriter(db: db, state: state) { lister.status(at: $0)?.inode }
+            if durably { try db.run("PRAGMA synchronous = FULL") }
+            defer {
+                // Cannot fail on a connection that is open; if it did, more would be durable than has to be.
+                if durably { try? db.run("PRAGMA synchronous = NORMAL") }
+            }
             try db.inTransaction(.immediate) {
                 try body(&writer)
                 if writer.state.nextID != state.nextID {
