@@ -84,10 +84,12 @@ private struct Ledger {
         provider.inject(Fault(call, effect, skipping: Int.random(in: 0..<3, using: &random)))
     }
 
-    private func run(seed: Int, _ store: any DocumentProvider, withFaults: Bool) async throws {
+    private func run(
+        seed: Int, _ store: any DocumentProvider, other: (any DocumentProvider)? = nil, withFaults: Bool
+    ) async throws {
         var random = SeededRandom(seed: UInt64(seed))
         let clock = TestClock()
-        let providers = [FaultyProvider(store), FaultyProvider(store)]
+        let providers = [FaultyProvider(store), FaultyProvider(other ?? store)]
         let devices = [
             try Device("one", provider: providers[0], clock: clock), try Device("two", provider: providers[1], clock: clock),
         ]
@@ -149,6 +151,31 @@ private struct Ledger {
     @Test("The same with a provider that fails now and then, and whose answers get lost")
     func convergenceWithFaults() async throws {
         for seed in seeds { try await run(seed: seed, MemoryProvider(), withFaults: true) }
+    }
+
+    @Test("The same with a folder as provider, opened once by each device")
+    func convergenceOnFolder() async throws {
+        for seed in seeds.prefix(15) {
+            let path = "/tmp/quire-sync-folder-\(getpid())-\(seed)"
+            mkdir(path, 0o700)
+            try await run(seed: seed, FolderProvider(root: path), other: FolderProvider(root: path), withFaults: true)
+            try removeTree(path)
+        }
+    }
+
+    private func removeTree(_ path: String) throws {
+        func clear(_ directory: RelativePath, _ tree: DriveTree) throws {
+            for entry in try tree.list(directory) {
+                let child = directory.appending(entry.name)
+                if entry.status.kind == .directory {
+                    chmod("\(path)/\(child)", 0o700)
+                    try clear(child, tree)
+                }
+                try tree.remove(child)
+            }
+        }
+        try clear(.root, try DriveTree(opening: path))
+        rmdir(path)
     }
 
     @Test("The same with a provider that recognises no moves")
