@@ -139,8 +139,9 @@ extension SyncService {
         }
         guard let engine = engine(for: path) else { throw QuireError(.unavailable, "\(path) is in no container") }
         let original = directory.appending(conflict.original)
+        // What goes to the kept versions must be here, too.
+        if case .dataless = copy.entry.content { try await download(path) }
         if choice == .copy {
-            if case .dataless = copy.entry.content { try await download(path) }
             try await replace(original, byCopyAt: path, engine.context)
         } else {
             try await keepVersion(path, copy.entry.id, engine.context)
@@ -164,7 +165,12 @@ extension SyncService {
     private func replace(
         _ original: RelativePath, byCopyAt path: RelativePath, _ context: SyncContext
     ) async throws(QuireError) {
-        let there = try await reading { try await self.environment.index.item(drivePath: original) }
+        var there = try await reading { try await self.environment.index.item(drivePath: original) }
+        if case .dataless = there?.entry.content {
+            try await download(original)
+            try await reading { try await self.environment.index.settle() }
+            there = try await reading { try await self.environment.index.item(drivePath: original) }
+        }
         if let there { try await keepVersion(original, there.entry.id, context) }
         let (tree, staging, now) = (environment.tree, environment.staging, environment.clock.now)
         do throws(SyncFailure) {

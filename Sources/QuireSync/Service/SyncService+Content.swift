@@ -84,6 +84,12 @@ extension SyncService: ContentSource {
             remotePath, version: version, size: ByteCount(max(0, status.size)), owner: item?.entry.id,
             mode: { _ in status.mode & 0o777 })
         defer { context.staging.discard(fetched.stagedPath) }
+        if fetched.item.version == version, let known = item?.base?.checksum ?? mark.checksum,
+            let arrived = fetched.item.checksum, arrived != known
+        {
+            throw SyncFailure(
+                .park, "\(path): what the provider sent is not what was uploaded (its SHA-256 differs); compare it with a backup")
+        }
         if fetched.item.version == version, fetched.item.mtime != status.mtime {
             let staging = context.staging
             try await context.store { () throws(StoreError) in
@@ -103,6 +109,10 @@ extension SyncService: ContentSource {
 }
 
 extension Placeholder.Mark {
+    fileprivate var checksum: ContentChecksum? {
+        if case .placeholder(let placeholder) = self { placeholder.checksum } else { nil }
+    }
+
     fileprivate var version: ProviderVersion? {
         if case .placeholder(let placeholder) = self { placeholder.version } else { nil }
     }

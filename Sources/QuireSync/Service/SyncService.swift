@@ -102,10 +102,13 @@ package final class SyncService: Sendable {
         }
         await environment.index.rescanFinished()
         for engine in engines { engine.context.retries.forgetPauses(now: environment.clock.now()) }
+        var pulls = false
         while !Task.isCancelled {
-            let reports = await roundOfAll()
+            let reports = await roundOfAll(pulls: pulls)
             if let outcome = await outcome(reports) { return outcome }
-            if !reports.contains(where: { $0.madeProgress || $0.push.needsLook }) {
+            // The provider is listed when all is sent.
+            pulls = reports.allSatisfy { !$0.madeProgress && $0.push.waiting + $0.push.busy == 0 }
+            if !pulls, !reports.contains(where: { $0.madeProgress || $0.push.needsLook }) {
                 // Something waits for its time, or is in use.
                 do { try await environment.clock.sleep(.milliseconds(50)) } catch { break }
             }
@@ -113,9 +116,9 @@ package final class SyncService: Sendable {
         return .timedOut(pending: await pendingCount())
     }
 
-    private func roundOfAll() async -> [RoundReport] {
+    private func roundOfAll(pulls: Bool) async -> [RoundReport] {
         await withTaskGroup(of: RoundReport.self) { group in
-            for engine in engines { group.addTask { await engine.round(isUrgent: true, pulls: true) } }
+            for engine in engines { group.addTask { await engine.round(isUrgent: true, pulls: pulls) } }
             var reports: [RoundReport] = []
             for await report in group { reports.append(report) }
             return reports

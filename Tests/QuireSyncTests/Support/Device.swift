@@ -17,6 +17,8 @@ final class Device {
     let tree: DriveTree
     let service: SyncService
     let committer: StoreCommitter
+    /// Inodes that some program has open for writing.
+    let openForWriting = InodeSet()
     private static let counter = Counter()
 
     init(_ name: String, provider: any DocumentProvider, clock: TestClock) throws {
@@ -28,7 +30,8 @@ final class Device {
         (metadata, _) = try MetadataIndex.open(at: home.indexPath, driveRoot: home.storePath, clock: { clock.now })
         index = IndexedDrive(metadata, tree: tree)
         metadata.beginRescan()
-        committer = StoreCommitter(tree: tree, sink: index)
+        let writers = openForWriting
+        committer = StoreCommitter(tree: tree, sink: index) { writers.contains($0) ? .writing : .closed }
         let environment = SyncEnvironment(
             index: index, committer: committer, coordinator: Coordinator(), tree: tree, staging: home.staging,
             versions: home.keptVersions, settings: SyncSettings(deviceName: name), clock: clock.syncClock)
@@ -89,7 +92,8 @@ final class Device {
         _ = Array(text.utf8).withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
         close(descriptor)
         stamp(path)
-        index.record(.contentChanged(try tree.requiredStatus(at: path), writersOpen: false))
+        let status = try tree.requiredStatus(at: path)
+        index.record(.contentChanged(status, writersOpen: openForWriting.contains(status.inode)))
     }
 
     func makeDirectory(_ path: RelativePath) throws {
@@ -181,4 +185,11 @@ final class Device {
 final class Counter: Sendable {
     private let value = Atomic<Int64>(0)
     func next() -> Int64 { value.add(1, ordering: .relaxed).newValue }
+}
+
+final class InodeSet: Sendable {
+    private let inodes = Mutex<Set<UInt64>>([])
+    func insert(_ inode: UInt64) { _ = inodes.withLock { $0.insert(inode) } }
+    func removeAll() { inodes.withLock { $0 = [] } }
+    func contains(_ inode: UInt64) -> Bool { inodes.withLock { $0.contains(inode) } }
 }

@@ -1,0 +1,153 @@
+import Glibc
+import QuireCore
+import QuireProviders
+import QuireStore
+@testable import QuireSync
+import Testing
+
+@Suite(.timeLimit(.minutes(1))) struct DownloadTests {
+    let clock = TestClock()
+    let memory = MemoryProvider()
+
+    /// A device with one dataless document, behind a provider that can be made to fail.
+    private func device() async throws -> (Device, FaultyProvider) {
+        memory.edit { $0.write("doc", "content") }
+        let faulty = FaultyProvider(memory)
+        let device = try Device("one", provider: faulty, clock: clock)
+        #expect(await device.sync() == .settled)
+        #expect(try device.isDataless("doc"))
+        return (device, faulty)
+    }
+
+    private func materialize(_ device: Device) async throws(MaterializeError) {
+        let status: FileStatus?
+        do { status = try device.tree.status(at: "doc") } catch { throw MaterializeError(errno: EIO, message: "\(error)") }
+        try await device.service.materialize(path: "doc", inode: status?.inode ?? 0)
+    }
+
+    private func errno(_ device: Device) async -> Int32? {
+        do throws(MaterializeError) {
+            try await materialize(device)
+            return nil
+        } catch {
+            return error.errno
+        }
+    }
+
+    @Test("However many programs open a file, it is downloaded once")
+    func shared() async throws {
+        let (device, faulty) = try await device()
+        let gate = Gate()
+        faulty.inject(Fault(.fetch, .hold(gate)))
+        let inode = try device.tree.requiredStatus(at: "doc").inode
+        let service = device.service
+        await withTaskGroup(of: Bool.self) { group in
+            for _ in 0..<8 {
+                group.addTask { (try? await service.materialize(path: "doc", inode: inode)) != nil }
+            }
+            await gate.waitForArrivals(1)
+            #expect(service.transfers.current.map(\.direction) == [.download])
+            gate.open()
+            for await succeeded in group { #expect(succeeded) }
+        }
+        #expect(faulty.count(.fetch) == 1)
+        #expect(try device.text("doc") == "content")
+        #expect(service.transfers.current.isEmpty)
+    }
+
+    @Test("A program that is interrupted stops waiting; the download goes on for the others")
+    func interrupted() async throws {
+        let (device, faulty) = try await device()
+        let gate = Gate()
+        faulty.inject(Fault(.fetch, .hold(gate)))
+        let inode = try device.tree.requiredStatus(at: "doc").inode
+        let service = device.service
+        let impatient = Task { () async -> Int32? in
+            do throws(MaterializeError) {
+                try await service.materialize(path: "doc", inode: inode)
+                return nil
+            } catch {
+                return error.errno
+            }
+        }
+        await gate.waitForArrivals(1)
+        let patient = Task { (try? await service.materialize(path: "doc", inode: inode)) != nil }
+        impatient.cancel()
+        #expect(await impatient.value == EINTR)
+        gate.open()
+        #expect(await patient.value)
+        #expect(try device.text("doc") == "content")
+    }
+
+    @Test("Without the provider an open fails with ENETUNREACH and leaves the placeholder as it is")
+    func offline() async throws {
+        let (device, faulty) = try await device()
+        faulty.isAvailable = false
+        #expect(await errno(device) == ENETUNREACH)
+        #expect(try device.isDataless("doc"))
+        faulty.isAvailable = true
+        #expect(await errno(device) == nil)
+    }
+
+    @Test("A full disk at the download is the program's ENOSPC, and nothing is lost")
+    func noSpace() async throws {
+        let (device, faulty) = try await device()
+        faulty.inject(Fault(.fetch, .failBefore(ProviderError(.noSpace, "the disk is full"))))
+        #expect(await errno(device) == ENOSPC)
+        #expect(try device.isDataless("doc"))
+        #expect(await errno(device) == nil)
+    }
+
+    @Test("Where the provider has a newer version by then, that one comes")
+    func newer() async throws {
+        let (device, _) = try await device()
+        memory.edit { $0.write("doc", "newer content") }
+        #expect(await errno(device) == nil)
+        #expect(try device.text("doc") == "newer content")
+        #expect(await device.sync() == .settled)
+        #expect(try device.text("doc") == "newer content")
+    }
+
+    @Test("Where the document was renamed at the provider, its content is still found")
+    func renamedThere() async throws {
+        let (device, _) = try await device()
+        memory.edit { $0.move("doc", to: "other") }
+        let inode = try device.tree.requiredStatus(at: "doc").inode
+        _ = try? await device.service.materialize(path: "doc", inode: inode)
+        #expect(await device.sync() == .settled)
+        #expect(try await device.open("other") == "content")
+    }
+
+    @Test("A changed document that is here is refreshed, a dataless one stays so")
+    func refresh() async throws {
+        let (device, _) = try await device()
+        memory.edit { $0.write("doc", "second") }
+        await device.sync()
+        #expect(try device.isDataless("doc"))
+        #expect(try await device.open("doc") == "second")
+        memory.edit { $0.write("doc", "third") }
+        await device.sync()
+        #expect(try device.text("doc") == "third")
+    }
+
+    @Test("The service follows changes on both sides by itself, and ends when cancelled")
+    func runsByItself() async throws {
+        let (device, _) = try await device()
+        let service = device.service
+        let running = Task { await service.run() }
+        try device.write("mine", "text")
+        while memory.contents(at: "mine") == nil {
+            clock.advance(.milliseconds(50))
+            service.wake()
+            await Task.yield()
+        }
+        memory.edit { $0.write("theirs", "text") }
+        while try device.tree.status(at: "theirs") == nil {
+            clock.advance(.seconds(1))
+            service.wake()
+            await Task.yield()
+        }
+        running.cancel()
+        await running.value
+    }
+}
