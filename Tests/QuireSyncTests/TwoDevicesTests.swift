@@ -294,4 +294,59 @@ import Testing
         #expect(await one.sync() == .settled)
         #expect(provider.contents(at: "log") == Array("last".utf8))
     }
+
+    @Test("regression: a time set on a symlink reaches the other device, and is not undone here")
+    func symlinkTime() async throws {
+        let (one, two) = try devices()
+        try one.link("link", to: "target")
+        await one.sync()
+        await two.sync()
+        try one.touch("link")
+        let time = try one.tree.requiredStatus(at: "link").mtime
+        #expect(await one.sync() == .settled)
+        #expect(await two.sync() == .settled)
+        #expect(await one.sync() == .settled)
+        for device in [one, two] { #expect(try device.tree.requiredStatus(at: "link").mtime == time) }
+    }
+
+    @Test("A provider that keeps no attributes changes none here")
+    func noAttributes() async throws {
+        var capabilities = MemoryProvider.full
+        capabilities.attributes = false
+        let store = MemoryProvider(capabilities: capabilities)
+        let one = try Device("one", provider: store, clock: clock)
+        try one.makeDirectory("d")
+        try one.write("d/a", "text")
+        try one.link("l", to: "a")
+        #expect(await one.sync() == .settled)
+        let before = try one.listing()
+        store.edit { $0.write("new", "text") }
+        #expect(await one.sync() == .settled)
+        try one.chmod("d/a", 0o600)
+        #expect(await one.sync() == .settled)
+        #expect(try one.listing()["d/a"] == before["d/a"]?.replacingMode("600"))
+    }
+
+    @Test("Sync returns when its time is up, and what it began goes on")
+    func timeout() async throws {
+        let faulty = FaultyProvider(provider)
+        let one = try Device("one", provider: faulty, clock: clock)
+        let gate = Gate()
+        faulty.inject(Fault(.put, .hold(gate)))
+        try one.write("a", "text")
+        clock.advance(.seconds(1))
+        #expect(await one.service.syncNow(timeout: .milliseconds(10)) == .timedOut(pending: 1))
+        gate.open()
+        #expect(await one.sync() == .settled)
+        #expect(faulty.count(.put) == 1)
+    }
+}
+
+extension String {
+    /// A line of a listing with another mode.
+    fileprivate func replacingMode(_ mode: String) -> String {
+        var parts = split(separator: " ").map(String.init)
+        if parts.count == 4 { parts[2] = mode }
+        return parts.joined(separator: " ")
+    }
 }

@@ -66,11 +66,11 @@ struct ChangeSender: Sendable {
     private func failed(_ change: PendingChange, _ subject: ParkedSubject, _ failure: SyncFailure) async -> SendOutcome {
         switch failure.remedy {
         case .offline, .cancelled: return .stop(failure)
-        case .later: return .later
-        case .look:
-            guard context.retries.looked(subject, now: context.clock.now()) else { return .look }
-            await context.park(subject, failure)
-            return .look
+        case .later, .look:
+            // Nothing to tell, unless it goes on for long.
+            let isTold = context.retries.puzzled(subject, now: context.clock.now())
+            if isTold { await context.park(subject, failure) }
+            return failure.remedy == .look ? .look : isTold ? .parked : .later
         case .park, .parkUntilChanged:
             await context.park(subject, failure, unchanged: change.local)
             return .parked
@@ -129,12 +129,16 @@ extension ChangeSender {
                 .parkUntilChanged,
                 "the content of \(local.path) is neither here nor at the provider; remove it, or restore it there")
         }
-        if local.content != .changed || local.facts.kind == .directory {
+        // A symlink's time can only be sent with the link.
+        let isTimedLink = local.facts.kind == .symlink && context.provider.capabilities.attributes
+        if local.content != .changed && !isTimedLink || local.facts.kind == .directory {
             return try await sendAttributes(change, local, at: path)
         }
         let snapshot = try await snapshot(local)
         defer { if case .file(let copy) = snapshot.content { context.staging.discard(copy) } }
-        if let base = change.base, base.kind == local.facts.kind, base.checksum == snapshot.checksum {
+        if let base = change.base, base.kind == local.facts.kind, base.checksum == snapshot.checksum,
+            !isTimedLink || base.mtime == snapshot.status.mtime
+        {
             return try await sendUnchanged(base, local, snapshot, at: path)
         }
         let known = change.base ?? over

@@ -59,7 +59,8 @@ struct PullRound: Sendable {
         try await context.index.settle()
         let bases = try await context.index.tree(context.container.id, root: context.container.root)
         guard let view = RemoteView(changes, bases: bases, excluding: context.container.excluded) else { return [] }
-        let diff = TreeDiff(bases: bases, remote: view)
+        let diff = TreeDiff(
+            bases: bases, remote: view, keepsAttributes: context.provider.capabilities.attributes)
         var locals: [RelativePath: LocalEntry] = [:]
         for path in diff.wantedLocals {
             if let item = try await context.index.item(drivePath: context.drivePath(path)),

@@ -9,8 +9,8 @@ final class RetryBook: Sendable {
         var notBefore: FileTime
         /// Not tried again while the item is as it was then.
         var unchanged: LocalEntry?
-        /// How often in a row the provider had something unexpected.
-        var looks = 0
+        /// How often in a row something was not as expected, or in use.
+        var puzzles = 0
     }
 
     /// Innermost lock: nothing else is taken while it is held.
@@ -37,13 +37,14 @@ final class RetryBook: Sendable {
         }
     }
 
-    /// Notes that the provider had something unexpected; true once that happened so often that a pause is due.
-    func looked(_ subject: ParkedSubject, now: FileTime) -> Bool {
+    /// Notes that the item or the provider was not as expected, or that the item is in use; true when that has happened so
+    /// often in a row that the user should know, and a pause is due.
+    func puzzled(_ subject: ParkedSubject, now: FileTime) -> Bool {
         entries.withLock { entries in
             var entry = entries[subject] ?? Entry(notBefore: now)
-            entry.looks += 1
+            entry.puzzles += 1
             entries[subject] = entry
-            return entry.looks >= 8
+            return entry.puzzles >= 40
         }
     }
 
@@ -61,7 +62,7 @@ final class RetryBook: Sendable {
 
     /// The earliest time at which a pause ends.
     var nextAttempt: FileTime? {
-        entries.withLock { $0.values.filter { $0.unchanged == nil }.map(\.notBefore).min() }
+        entries.withLock { $0.values.filter { $0.unchanged == nil && $0.backoff.attempts > 0 }.map(\.notBefore).min() }
     }
 
     /// Whether something failed so few times yet that it may have been a passing fault.

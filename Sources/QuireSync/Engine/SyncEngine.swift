@@ -206,9 +206,8 @@ final class SyncEngine: Sendable {
         if report.madeProgress { return .milliseconds(1) }
         var pause = context.settings.pollInterval
         if let lastPoll { pause = min(pause, lastPoll.advanced(by: pause).since(now)) }
-        for due in [report.push.nextDue, report.parked > 0 ? context.retries.nextAttempt : nil].compactMap(\.self) {
-            pause = min(pause, due.since(now))
-        }
+        if let due = report.push.nextDue { pause = min(pause, due.since(now)) }
+        if report.parked > 0, let due = context.retries.nextAttempt { pause = min(pause, max(.seconds(1), due.since(now))) }
         if report.push.busy > 0 || report.failure != nil || (report.pull?.left ?? 0) > 0 {
             pause = min(pause, .milliseconds(500))
         }

@@ -27,7 +27,23 @@ struct UnitApplier: Sendable {
         let outcome = await perform(unit)
         context.logger.debug(
             "pull", metadata: ["plan": "\(unit.plan.steps)", "unit": "\(unit)", "outcome": "\(outcome)"])
-        return outcome
+        return await toldWhenStuck(unit, outcome)
+    }
+
+    /// What stays in use, or in the way, for long is told.
+    private func toldWhenStuck(_ unit: TreeUnit, _ outcome: UnitOutcome) async -> UnitOutcome {
+        let path = unit.target ?? unit.local?.path ?? .root
+        let message: String
+        switch outcome {
+        case .later: message = "\(path) is in use or keeps changing; the provider's version waits until it rests"
+        case .occupied: message = "something else is in the place of \(path), which the provider has; move it away"
+        case .done, .nothing, .failed: return outcome
+        }
+        guard let subject = unit.subject(context.container.id), context.retries.puzzled(subject, now: context.clock.now())
+        else { return outcome }
+        let failure = SyncFailure(.park, message)
+        await context.park(subject, failure)
+        return .failed(failure)
     }
 
     private func perform(_ unit: TreeUnit) async -> UnitOutcome {

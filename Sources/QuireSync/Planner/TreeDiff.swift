@@ -10,8 +10,12 @@ package struct TreeDiff: Sendable {
     /// Base path of each local directory that is linked to a base, by local path.
     private let linkedDirectories: [RelativePath: RelativePath]
     private let linkedItems: Set<ItemID>
+    private let keepsAttributes: Bool
 
-    package init(bases: [TreeBase], remote: RemoteView) {
+    /// - Parameter keepsAttributes: false for a provider that keeps neither mtime nor mode: what it says of them counts only
+    ///   for versions that are new here.
+    package init(bases: [TreeBase], remote: RemoteView, keepsAttributes: Bool = true) {
+        self.keepsAttributes = keepsAttributes
         let matching = TreeMatching(bases: bases, remote: remote)
         self.matching = matching
         var directories: [RelativePath: RelativePath] = [:]
@@ -132,7 +136,13 @@ extension TreeDiff {
             }
         }
         let remoteState = remote.flatMap { item in
-            place(ofRemote: item.path).map { RemoteState(place: $0, version: item.version, facts: ItemFacts(item)) }
+            place(ofRemote: item.path).map { place in
+                var facts = ItemFacts(item)
+                if !keepsAttributes, let base, base.version == item.version {
+                    (facts.mtime, facts.mode) = (base.mtime, base.mode)
+                }
+                return RemoteState(place: place, version: item.version, facts: facts)
+            }
         }
         let plan = SyncPlanner.plan(base: baseState, local: localState, remote: remoteState)
         let target = remote.flatMap { targets[$0.path] } ?? (plan.removesLocal ? nil : local?.path)

@@ -79,23 +79,29 @@ package final class SyncService: Sendable {
     /// What was changed before the call is at the provider when this returns `.settled`.
     /// - Parameter timeout: nil waits for ever.
     package func syncNow(timeout: Duration?) async -> SyncResult {
-        guard let timeout else { return await syncUntilQuiet() }
-        let outcome = await withTaskGroup(of: SyncResult?.self) { group in
-            group.addTask { await self.syncUntilQuiet() }
-            group.addTask {
-                // Cancelled when the rounds end first.
-                try? await self.environment.clock.sleep(timeout)
-                return nil
-            }
-            let first = await group.next() ?? nil
-            group.cancelAll()
-            return first
+        guard let timeout else { return await syncUntilQuiet(SyncRequest()) }
+        let request = SyncRequest()
+        let first = FirstAnswer<SyncResult?>()
+        // Both end by themselves: the rounds soon after the request is abandoned. A transfer under way is not broken off.
+        let rounds = Task { first.give(await self.syncUntilQuiet(request)) }
+        let alarm = Task { [clock = environment.clock] in
+            // Cancelled when the rounds end first.
+            try? await clock.sleep(timeout)
+            first.give(nil)
         }
-        if let outcome { return outcome }
+        let result = await withTaskCancellationHandler {
+            await first.value()
+        } onCancel: {
+            first.give(nil)
+        }
+        request.abandon()
+        alarm.cancel()
+        if Task.isCancelled { rounds.cancel() }
+        if let result { return result }
         return .timedOut(pending: await pendingCount())
     }
 
-    private func syncUntilQuiet() async -> SyncResult {
+    private func syncUntilQuiet(_ request: SyncRequest) async -> SyncResult {
         do { try await environment.index.settle() } catch {
             // Said again by each round, until the disk lets it.
             logger.info("the index is behind", metadata: ["error": "\(error)"])
@@ -103,7 +109,7 @@ package final class SyncService: Sendable {
         await environment.index.rescanFinished()
         for engine in engines { engine.context.retries.forgetPauses(now: environment.clock.now()) }
         var pulls = false
-        while !Task.isCancelled {
+        while !Task.isCancelled, !request.isAbandoned {
             let reports = await roundOfAll(pulls: pulls)
             if let outcome = await outcome(reports) { return outcome }
             // The provider is listed when all is sent.
