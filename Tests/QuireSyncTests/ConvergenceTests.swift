@@ -50,7 +50,8 @@ private struct Ledger {
             let existing = try randomExisting(device, &random)
             let path = Bool.random(using: &random) ? existing ?? randomPath(&random) : randomPath(&random)
             let status = try device.tree.status(at: path)
-            guard status == nil || status?.kind == .file, try device.tree.status(at: path.parent ?? .root)?.kind == .directory,
+            guard status == nil || status?.kind == .file,
+                try device.tree.status(at: path.parent ?? .root)?.kind == .directory,
                 let seen = try await texts(path, device)
             else { return }
             try device.write(path, ledger.newText(device.name))
@@ -58,7 +59,9 @@ private struct Ledger {
         case 4: try? device.makeDirectory(randomPath(&random))
         case 5: try? device.link(randomPath(&random), to: "target \(Int.random(in: 0..<3, using: &random))")
         case 6:
-            guard let path = try randomExisting(device, &random), let seen = try await texts(path, device) else { return }
+            guard let path = try randomExisting(device, &random), let seen = try await texts(path, device) else {
+                return
+            }
             try device.remove(path)
             ledger.texts.subtract(seen)
         case 7, 8, 9:
@@ -68,7 +71,8 @@ private struct Ledger {
             do { try device.rename(from, to) } catch { return }
             ledger.texts.subtract(seen)
         case 10:
-            guard let path = try randomExisting(device, &random), try device.tree.status(at: path)?.kind != .symlink else { return }
+            guard let path = try randomExisting(device, &random), try device.tree.status(at: path)?.kind != .symlink
+            else { return }
             try device.chmod(path, [0o600, 0o644, 0o700, 0o755].randomElement(using: &random) ?? 0o700)
         default:
             guard let path = try randomExisting(device, &random) else { return }
@@ -91,7 +95,8 @@ private struct Ledger {
         let clock = TestClock()
         let providers = [FaultyProvider(store), FaultyProvider(other ?? store)]
         let devices = [
-            try Device("one", provider: providers[0], clock: clock), try Device("two", provider: providers[1], clock: clock),
+            try Device("one", provider: providers[0], clock: clock),
+            try Device("two", provider: providers[1], clock: clock),
         ]
         var ledger = Ledger()
         for step in 0..<40 {
@@ -129,7 +134,9 @@ private struct Ledger {
                 if let text = try await device.open(path) { texts.insert(text) }
             }
             try await device.index.settle()
-            let pending = try await device.index.pending(.default).map { "\($0.local?.path ?? "-") \($0.base?.path ?? "-")" }
+            let pending = try await device.index.pending(.default).map {
+                "\($0.local?.path ?? "-") \($0.base?.path ?? "-")"
+            }
             #expect(pending == [], "seed \(seed): \(device.name) is not done")
             let parked = try await device.index.parked(.default).map(\.message)
             #expect(parked == [], "seed \(seed): \(device.name) has errors")

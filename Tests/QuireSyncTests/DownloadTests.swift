@@ -21,7 +21,9 @@ import Testing
 
     private func materialize(_ device: Device) async throws(MaterializeError) {
         let status: FileStatus?
-        do { status = try device.tree.status(at: "doc") } catch { throw MaterializeError(errno: EIO, message: "\(error)") }
+        do { status = try device.tree.status(at: "doc") } catch {
+            throw MaterializeError(errno: EIO, message: "\(error)")
+        }
         try await device.service.materialize(path: "doc", inode: status?.inode ?? 0)
     }
 

@@ -9,7 +9,9 @@ private struct NameTree {
 
     mutating func create(_ path: RelativePath, _ kind: FileKind) {
         if kinds[path] != nil { failures.append("\(path) is taken") }
-        if let parent = path.parent, !parent.isRoot, kinds[parent] != .directory { failures.append("\(path) has no parent") }
+        if let parent = path.parent, !parent.isRoot, kinds[parent] != .directory {
+            failures.append("\(path) has no parent")
+        }
         kinds[path] = kind
     }
 
@@ -180,7 +182,9 @@ private struct LocalShape {
         entries.indices.compactMap { index in
             let entry = entries[index]
             if entry.isDeleted {
-                return entry.base.map { PushItem(kind: entry.kind, base: $0, local: nil, isMoved: false, isChanged: false) }
+                return entry.base.map {
+                    PushItem(kind: entry.kind, base: $0, local: nil, isMoved: false, isChanged: false)
+                }
             }
             let isMoved = entry.base != nil && (entry.parent != entry.baseParent || entry.name != entry.baseName)
             if entry.base != nil, !isMoved { return nil }

@@ -9,7 +9,9 @@ private enum Cases {
     static let elsewhere = Place(.root, "other")
     static let version = ProviderVersion("1")
 
-    static func facts(_ kind: FileKind, content: UInt8 = 0, time: Int64 = 1, mode: UInt16 = 0o644, known: Bool = true) -> ItemFacts {
+    static func facts(_ kind: FileKind, content: UInt8 = 0, time: Int64 = 1, mode: UInt16 = 0o644, known: Bool = true)
+        -> ItemFacts
+    {
         ItemFacts(
             kind: kind, size: kind == .file ? 10 : 0,
             checksum: kind == .file && known ? ContentChecksum(bytes: Array(repeating: content, count: 32)) : nil,
@@ -31,7 +33,8 @@ private enum Cases {
                     for place in [place, moved, elsewhere] {
                         for known in kind == .file ? [true, false] : [true] {
                             let facts = facts(kind, content: content, time: time, mode: mode, known: known)
-                            all.append(LocalState(place: place, content: content == 0 ? .asBase : .changed, facts: facts))
+                            all.append(
+                                LocalState(place: place, content: content == 0 ? .asBase : .changed, facts: facts))
                         }
                         if kind == .file, content == 0 {
                             let facts = facts(kind, time: time, mode: mode)
@@ -102,7 +105,10 @@ private enum Cases {
             guard let local, !isDataless(local), !local.isLocalOnly else { return }
             let steps = SyncPlanner.plan(base: base, local: local, remote: remote).steps
             let changed = base.map { differs(local, from: $0) } ?? true
-            if changed { #expect(!steps.contains(.removeLocal), "\(String(describing: base)) \(local) \(String(describing: remote))") }
+            if changed {
+                #expect(
+                    !steps.contains(.removeLocal), "\(String(describing: base)) \(local) \(String(describing: remote))")
+            }
             if base == nil || local.content == .changed {
                 #expect(!steps.contains(.updateLocal))
                 let equal = remote.map { SyncPlanner.sameContent(local.facts, $0.facts) == true } ?? false
@@ -161,7 +167,8 @@ private enum Cases {
     func conflicts() {
         Cases.forEach { base, local, remote in
             guard let base, let local, let remote, local.content == .changed, !local.isLocalOnly else { return }
-            guard base.facts.kind == local.facts.kind, base.facts.kind == remote.facts.kind, remote.version != base.version,
+            guard base.facts.kind == local.facts.kind, base.facts.kind == remote.facts.kind,
+                remote.version != base.version,
                 SyncPlanner.sameContent(base.facts, remote.facts) == false,
                 SyncPlanner.sameContent(local.facts, remote.facts) == false
             else { return }
@@ -175,7 +182,9 @@ private enum Cases {
             guard let local, let remote, !isDataless(local), !local.isLocalOnly else { return }
             guard SyncPlanner.sameContent(local.facts, remote.facts) == true else { return }
             if let base, base.facts.kind != local.facts.kind, base.facts.kind != remote.facts.kind { return }
-            if let base, local.content == .asBase || base.version == remote.version || base.facts.kind != local.facts.kind {
+            if let base,
+                local.content == .asBase || base.version == remote.version || base.facts.kind != local.facts.kind
+            {
                 return
             }
             let steps = SyncPlanner.plan(base: base, local: local, remote: remote).steps
@@ -225,7 +234,8 @@ private enum Cases {
                 if steps.isEmpty || steps == [.hold] { return }
                 for step in steps { apply(step, &state) }
             }
-            Issue.record("no end: \(String(describing: base)) \(String(describing: local)) \(String(describing: remote))")
+            Issue.record(
+                "no end: \(String(describing: base)) \(String(describing: local)) \(String(describing: remote))")
         }
     }
 
@@ -237,14 +247,19 @@ private enum Cases {
         case .createRemote, .upload:
             guard let local = state.local else { return }
             var facts = local.facts
-            if facts.kind == .file, facts.checksum == nil { facts.checksum = ContentChecksum(bytes: Array(repeating: 1, count: 32)) }
-            state.remote = RemoteState(place: state.remote?.place ?? local.place, version: ProviderVersion("9"), facts: facts)
+            if facts.kind == .file, facts.checksum == nil {
+                facts.checksum = ContentChecksum(bytes: Array(repeating: 1, count: 32))
+            }
+            state.remote = RemoteState(
+                place: state.remote?.place ?? local.place, version: ProviderVersion("9"), facts: facts)
             adopt(&state)
         case .pushAttributes:
             guard let local = state.local else { return }
             state.remote?.facts.mtime = local.facts.mtime
             state.remote?.facts.mode = local.facts.mode
-            state.base = state.remote.map { BaseState(place: state.base?.place ?? $0.place, version: $0.version, facts: $0.facts) }
+            state.base = state.remote.map {
+                BaseState(place: state.base?.place ?? $0.place, version: $0.version, facts: $0.facts)
+            }
         case .moveRemote:
             guard let place = state.local?.place else { return }
             state.remote?.place = place
@@ -253,7 +268,8 @@ private enum Cases {
         case .createLocal, .updateLocal:
             guard let remote = state.remote else { return }
             var facts = remote.facts
-            facts.mode = SyncPlanner.mergedMode(base: state.base?.facts, local: state.local?.facts, remote: remote.facts)
+            facts.mode = SyncPlanner.mergedMode(
+                base: state.base?.facts, local: state.local?.facts, remote: remote.facts)
             let place = step == .updateLocal ? state.local?.place ?? remote.place : remote.place
             state.local = LocalState(place: place, content: .asBase, facts: facts)
             state.base = BaseState(place: remote.place, version: remote.version, facts: remote.facts)

@@ -3,7 +3,9 @@ import QuireSync
 import Testing
 
 @Suite struct TreeDiffTests {
-    private func remote(_ path: RelativePath, _ kind: FileKind = .file, version: String = "1", id: String? = nil) -> RemoteItem {
+    private func remote(_ path: RelativePath, _ kind: FileKind = .file, version: String = "1", id: String? = nil)
+        -> RemoteItem
+    {
         RemoteItem(
             path: path, kind: kind, version: ProviderVersion(version), size: ByteCount(kind == .file ? 5 : 0),
             mtime: FileTime(nanoseconds: 1), mode: kind == .directory ? 0o755 : 0o644, identifier: id)
@@ -13,7 +15,8 @@ import Testing
         let time = FileTime(nanoseconds: 1)
         return LocalEntry(
             id: ItemID(id), path: path, content: content,
-            facts: ItemFacts(kind: kind, size: kind == .file ? 5 : 0, mtime: time, mode: kind == .directory ? 0o755 : 0o644),
+            facts: ItemFacts(
+                kind: kind, size: kind == .file ? 5 : 0, mtime: time, mode: kind == .directory ? 0o755 : 0o644),
             fingerprint: Fingerprint(inode: UInt64(id), size: 5, mtime: time, ctime: time, kind: kind))
     }
 
@@ -34,7 +37,9 @@ import Testing
         let diff = TreeDiff(bases: bases, remote: view)
         let byPath = Dictionary(locals.map { ($0.path, $0) }, uniquingKeysWith: { first, _ in first })
         var found: [RelativePath: [SyncStep]] = [:]
-        for unit in diff.units(localAt: byPath) { found[unit.remote?.path ?? unit.base?.path ?? .root] = unit.plan.steps }
+        for unit in diff.units(localAt: byPath) {
+            found[unit.remote?.path ?? unit.base?.path ?? .root] = unit.plan.steps
+        }
         return found
     }
 
@@ -122,7 +127,8 @@ import Testing
 
     @Test("What lies in another provider's container is left alone")
     func excluded() throws {
-        let view = try #require(RemoteView(.everything([remote("Notes/a"), remote("b")], next: nil), bases: [], excluding: ["Notes"]))
+        let view = try #require(
+            RemoteView(.everything([remote("Notes/a"), remote("b")], next: nil), bases: [], excluding: ["Notes"]))
         #expect(Array(view.items.keys) == ["b"])
     }
 }

@@ -63,7 +63,8 @@ struct ChangeSender: Sendable {
         }
     }
 
-    private func failed(_ change: PendingChange, _ subject: ParkedSubject, _ failure: SyncFailure) async -> SendOutcome {
+    private func failed(_ change: PendingChange, _ subject: ParkedSubject, _ failure: SyncFailure) async -> SendOutcome
+    {
         switch failure.remedy {
         case .offline, .cancelled: return .stop(failure)
         case .later, .look:
@@ -94,7 +95,8 @@ extension ChangeSender {
         guard let base = change.base else { return }
         if base.kind == .directory, !context.provider.capabilities.directoryMoves {
             throw SyncFailure(
-                .parkUntilChanged, "\(from) cannot be renamed at this provider; copy it to its new name and remove the old one")
+                .parkUntilChanged,
+                "\(from) cannot be renamed at this provider; copy it to its new name and remove the old one")
         }
         let version = base.kind == .directory ? nil : base.version
         let item = try await context.ask { () throws(ProviderError) in
@@ -122,7 +124,9 @@ extension ChangeSender {
 
 extension ChangeSender {
     /// - Parameter over: the base of a deleted item in whose place this one is put.
-    private func sendContent(_ change: PendingChange, at path: RelativePath, over: BaseRecord?) async throws(SyncFailure) {
+    private func sendContent(_ change: PendingChange, at path: RelativePath, over: BaseRecord?)
+        async throws(SyncFailure)
+    {
         guard let local = change.local else { return }
         if case .dataless = local.content, change.base == nil {
             throw SyncFailure(
@@ -167,7 +171,9 @@ extension ChangeSender {
         acknowledge(local, item, checksum: snapshot.checksum, fingerprint: snapshot.fingerprint, sent: attributes)
     }
 
-    private func sendAttributes(_ change: PendingChange, _ local: LocalEntry, at path: RelativePath) async throws(SyncFailure) {
+    private func sendAttributes(_ change: PendingChange, _ local: LocalEntry, at path: RelativePath)
+        async throws(SyncFailure)
+    {
         guard let base = change.base else { return }
         let attributes = Self.attributes(local.facts)
         guard context.provider.capabilities.attributes, local.facts.kind != .symlink else {
@@ -199,7 +205,8 @@ extension ChangeSender {
                     path, content: UploadContent(snapshotPath: copy, size: snapshot.size, checksum: snapshot.checksum),
                     attributes: attributes, expecting: expecting)
             case .symlink(let target):
-                try await context.provider.putSymlink(path, target: target, mtime: attributes.mtime, expecting: expecting)
+                try await context.provider.putSymlink(
+                    path, target: target, mtime: attributes.mtime, expecting: expecting)
             }
         }
         acknowledge(local, item, checksum: snapshot.checksum, fingerprint: snapshot.fingerprint, sent: attributes)

@@ -43,7 +43,9 @@ struct Downloader: Sendable {
         throw SyncFailure(.later, "\(path) changes at the provider faster than it can be fetched")
     }
 
-    private func newerVersion(_ path: RelativePath, than version: ProviderVersion) async throws(SyncFailure) -> ProviderVersion {
+    private func newerVersion(_ path: RelativePath, than version: ProviderVersion) async throws(SyncFailure)
+        -> ProviderVersion
+    {
         let item = try await context.ask { () throws(ProviderError) in try await context.provider.item(at: path) }
         guard let item, item.kind == .file else {
             throw SyncFailure(.look, "\(path) is not at the provider any more", errno: ENOENT)
@@ -89,7 +91,8 @@ struct Downloader: Sendable {
     }
 
     private static func stalled(_ path: RelativePath) -> SyncFailure {
-        SyncFailure(.park, "the provider sent nothing of \(path) for too long; it is tried again later", errno: ETIMEDOUT)
+        SyncFailure(
+            .park, "the provider sent nothing of \(path) for too long; it is tried again later", errno: ETIMEDOUT)
     }
 }
 

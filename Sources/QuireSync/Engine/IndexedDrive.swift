@@ -40,7 +40,9 @@ package struct IndexedDrive: SyncIndex {
 
     package func item(drivePath: RelativePath) async throws -> IndexedItem? {
         guard var item = try await index.item(at: drivePath).map({ IndexedItem($0) }) else { return nil }
-        if item.base == nil, case .dataless = item.entry.content { item.entry.content = .dataless(markedVersion(drivePath)) }
+        if item.base == nil, case .dataless = item.entry.content {
+            item.entry.content = .dataless(markedVersion(drivePath))
+        }
         return item
     }
 
@@ -88,9 +90,12 @@ package struct IndexedDrive: SyncIndex {
 }
 
 extension LocalEntry {
-    fileprivate init(_ id: ItemID, _ path: RelativePath, _ record: LocalRecord, contentDirty: Bool, isLocalOnly: Bool = false) {
+    fileprivate init(
+        _ id: ItemID, _ path: RelativePath, _ record: LocalRecord, contentDirty: Bool, isLocalOnly: Bool = false
+    ) {
         let facts = ItemFacts(
-            kind: record.kind, size: record.kind == .file ? record.size : 0, mtime: record.mtime, mode: record.mode & 0o777)
+            kind: record.kind, size: record.kind == .file ? record.size : 0, mtime: record.mtime,
+            mode: record.mode & 0o777)
         self.init(
             id: id, path: path, content: record.isDataless ? .dataless(nil) : contentDirty ? .changed : .asBase,
             facts: facts, fingerprint: record.fingerprint, isLocalOnly: isLocalOnly)

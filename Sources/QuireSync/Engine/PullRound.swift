@@ -30,7 +30,9 @@ struct PullRound: Sendable {
     /// - Parameter cursor: where the last complete pull ended; nil for a whole listing.
     func run(since cursor: ChangeCursor?) async throws -> (result: PullResult, cursor: ChangeCursor?) {
         context.touched.clear()
-        let changes = try await context.ask { () throws(ProviderError) in try await context.provider.changes(since: cursor) }
+        let changes = try await context.ask { () throws(ProviderError) in
+            try await context.provider.changes(since: cursor)
+        }
         let next: ChangeCursor?
         switch changes {
         case .none(let cursor), .everything(_, let cursor), .changes(_, _, let cursor): next = cursor
@@ -122,7 +124,9 @@ struct PullPass: Sendable {
         if moves.isEmpty {
             let rest = ready.filter { !handled.contains($0) }
             let applier = applier
-            let outcomes = await forEach(rest, limit: context.settings.parallelTransfers) { ($0, await applier.apply($0)) }
+            let outcomes = await forEach(rest, limit: context.settings.parallelTransfers) {
+                ($0, await applier.apply($0))
+            }
             for (unit, outcome) in outcomes { try note(unit, outcome, &result, &occupied) }
         }
         if result.applied == 0 { result.applied += try await clear(occupied) }
@@ -131,7 +135,8 @@ struct PullPass: Sendable {
 
     /// Removes deepest first. A directory stays for now while something in it is to be moved, or could not be removed.
     private func remove(
-        _ removals: [TreeUnit], sparing kept: [RelativePath], _ result: inout PullResult, _ occupied: inout [RelativePath]
+        _ removals: [TreeUnit], sparing kept: [RelativePath], _ result: inout PullResult,
+        _ occupied: inout [RelativePath]
     ) async throws {
         var remaining = kept
         for unit in removals.sorted(by: { $0.depth > $1.depth }) {
@@ -171,7 +176,9 @@ struct PullPass: Sendable {
             let directories = [unit.local?.path.parent, unit.target?.parent].compactMap { $0.map(context.drivePath) }
             var isReady = true
             for directory in Set(directories) {
-                if known[directory] == nil { known[directory] = try await context.index.isRescanned(drivePath: directory) }
+                if known[directory] == nil {
+                    known[directory] = try await context.index.isRescanned(drivePath: directory)
+                }
                 isReady = isReady && known[directory] == true
             }
             if isReady { ready.append(unit) }

@@ -50,7 +50,9 @@ struct PushRound: Sendable {
     private func directories(_ due: [Due]) async throws -> [RelativePath: RelativePath] {
         var paths: [RelativePath: RelativePath] = [:]
         for parent in Set(due.compactMap { $0.item.local?.parent }) where !parent.isRoot {
-            if let base = try await context.index.item(drivePath: context.drivePath(parent))?.base { paths[parent] = base.path }
+            if let base = try await context.index.item(drivePath: context.drivePath(parent))?.base {
+                paths[parent] = base.path
+            }
         }
         return paths
     }
@@ -105,7 +107,8 @@ extension PushRound {
             return nil
         }
         return PushItem(
-            kind: change.local?.facts.kind ?? change.base?.kind ?? .file, base: change.base?.path, local: change.local?.path,
+            kind: change.local?.facts.kind ?? change.base?.kind ?? .file, base: change.base?.path,
+            local: change.local?.path,
             isMoved: change.isMoved, isChanged: contentChanged || change.attributesChanged || change.base == nil)
     }
 }

@@ -44,7 +44,9 @@ package struct SyncClock: Sendable {
 
 extension FileTime {
     /// The time from `earlier` until this.
-    func since(_ earlier: FileTime) -> Duration { .nanoseconds(nanoseconds.subtractingReportingOverflow(earlier.nanoseconds).partialValue) }
+    func since(_ earlier: FileTime) -> Duration {
+        .nanoseconds(nanoseconds.subtractingReportingOverflow(earlier.nanoseconds).partialValue)
+    }
 
     func advanced(by duration: Duration) -> FileTime {
         let (seconds, attoseconds) = duration.components

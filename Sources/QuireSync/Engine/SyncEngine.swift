@@ -19,7 +19,9 @@ struct RoundReport: Sendable, Hashable {
 
     /// Whether there is nothing left that another round could do.
     var isQuiet: Bool {
-        guard offline == nil, failure == nil, !retriesSoon, !madeProgress, !push.needsLook, push.waiting + push.busy == 0 else { return false }
+        guard offline == nil, failure == nil, !retriesSoon, !madeProgress, !push.needsLook,
+            push.waiting + push.busy == 0
+        else { return false }
         return pull.map { $0.left == 0 } ?? false
     }
 
@@ -113,7 +115,8 @@ final class SyncEngine: Sendable {
             note(failure, &report)
         } catch {
             report.failure = "\(error)"
-            context.logger.info("a round ended early", metadata: ["error": "\(error)", "container": "\(context.container.id)"])
+            context.logger.info(
+                "a round ended early", metadata: ["error": "\(error)", "container": "\(context.container.id)"])
         }
         return report
     }
@@ -121,7 +124,8 @@ final class SyncEngine: Sendable {
     /// Takes back what was said of changes that are none any more.
     private func clearSettled(_ report: RoundReport) async {
         guard let pull = report.pull else { return }
-        for subject in context.retries.subjects where !report.push.pending.contains(subject) && !pull.failed.contains(subject) {
+        for subject in context.retries.subjects
+        where !report.push.pending.contains(subject) && !pull.failed.contains(subject) {
             await context.unpark(subject)
         }
     }
@@ -148,7 +152,9 @@ final class SyncEngine: Sendable {
         guard !state.withLock({ $0.isConnected }) else { return }
         let key = "provider.identity.\(context.container.providerName)"
         let expected = try await context.index.value(key)
-        let found = try await context.ask { () throws(ProviderError) in try await context.provider.connect(expected: expected) }
+        let found = try await context.ask { () throws(ProviderError) in
+            try await context.provider.connect(expected: expected)
+        }
         if expected == nil { try await context.index.setValue(key, found) }
         state.withLock { state in
             state.isConnected = true
@@ -176,7 +182,8 @@ final class SyncEngine: Sendable {
         let whole = state.withLock { $0.mustPull }
         state.withLock { $0.mustPull = false }
         do {
-            let (result, next) = try await PullRound(context: context, deletionsConfirmed: confirmed).run(since: whole ? nil : cursor)
+            let (result, next) = try await PullRound(context: context, deletionsConfirmed: confirmed).run(
+                since: whole ? nil : cursor)
             if result.isComplete, next != cursor { try await context.index.setValue(key, next?.rawValue) }
             if !result.isComplete { state.withLock { $0.mustPull = result.left > 0 || result.applied > 0 } }
             state.withLock { state in
@@ -207,7 +214,9 @@ final class SyncEngine: Sendable {
         var pause = context.settings.pollInterval
         if let lastPoll { pause = min(pause, lastPoll.advanced(by: pause).since(now)) }
         if let due = report.push.nextDue { pause = min(pause, due.since(now)) }
-        if report.parked > 0, let due = context.retries.nextAttempt { pause = min(pause, max(.seconds(1), due.since(now))) }
+        if report.parked > 0, let due = context.retries.nextAttempt {
+            pause = min(pause, max(.seconds(1), due.since(now)))
+        }
         if report.push.busy > 0 || report.failure != nil || (report.pull?.left ?? 0) > 0 {
             pause = min(pause, .milliseconds(500))
         }

@@ -62,7 +62,8 @@ package struct IndexedItem: Sendable, Hashable {
     package var base: BaseRecord?
     package var isPinned: Bool
 
-    package init(entry: LocalEntry, container: ContainerID, drivePath: RelativePath, base: BaseRecord?, isPinned: Bool) {
+    package init(entry: LocalEntry, container: ContainerID, drivePath: RelativePath, base: BaseRecord?, isPinned: Bool)
+    {
         self.entry = entry
         self.container = container
         self.drivePath = drivePath

@@ -39,7 +39,8 @@ struct UnitApplier: Sendable {
         case .occupied: message = "something else is in the place of \(path), which the provider has; move it away"
         case .done, .nothing, .failed: return outcome
         }
-        guard let subject = unit.subject(context.container.id), context.retries.puzzled(subject, now: context.clock.now())
+        guard let subject = unit.subject(context.container.id),
+            context.retries.puzzled(subject, now: context.clock.now())
         else { return outcome }
         let failure = SyncFailure(.park, message)
         await context.park(subject, failure)
@@ -68,7 +69,9 @@ struct UnitApplier: Sendable {
         case .offline, .cancelled: return .failed(failure)
         case .look, .later: return .later
         case .park, .parkUntilChanged:
-            if let subject = unit.subject(context.container.id) { await context.park(subject, failure, unchanged: unit.local) }
+            if let subject = unit.subject(context.container.id) {
+                await context.park(subject, failure, unchanged: unit.local)
+            }
             return .failed(failure)
         }
     }
@@ -99,7 +102,8 @@ extension UnitApplier {
         let mode = remote.mode ?? Self.defaultMode(remote.kind)
         switch remote.kind {
         case .directory:
-            return try await commit(target, .makeDirectory(mode: mode, mtime: remote.mtime), .absent, record(remote), target)
+            return try await commit(
+                target, .makeDirectory(mode: mode, mtime: remote.mtime), .absent, record(remote), target)
         default:
             return try await installed(remote, at: target, expecting: .absent, mode: mode, fetching: false, owner: nil)
         }
@@ -107,17 +111,21 @@ extension UnitApplier {
 
     private func updateLocal(_ unit: TreeUnit) async throws(SyncFailure) -> UnitOutcome {
         guard let remote = unit.remote, let local = unit.local else { return .nothing }
-        let merged = SyncPlanner.mergedMode(base: unit.base.map { ItemFacts($0) }, local: local.facts, remote: ItemFacts(remote))
+        let merged = SyncPlanner.mergedMode(
+            base: unit.base.map { ItemFacts($0) }, local: local.facts, remote: ItemFacts(remote))
         let mode = merged ?? local.facts.mode ?? Self.defaultMode(remote.kind)
         let isHere = if case .dataless = local.content { false } else { true }
         let isPinned = try await pinned(local.id)
         let fetching = isPinned || isHere && remote.size <= context.settings.refreshLimit
         return try await installed(
-            remote, at: local.path, expecting: .fingerprint(local.fingerprint), mode: mode, fetching: fetching, owner: local.id)
+            remote, at: local.path, expecting: .fingerprint(local.fingerprint), mode: mode, fetching: fetching,
+            owner: local.id)
     }
 
     private func pinned(_ id: ItemID) async throws(SyncFailure) -> Bool {
-        do { return try await context.index.item(id)?.isPinned ?? false } catch { throw SyncFailure(.later, "\(error)") }
+        do { return try await context.index.item(id)?.isPinned ?? false } catch {
+            throw SyncFailure(.later, "\(error)")
+        }
     }
 
     /// Stages the remote item as what it is (or as a placeholder) and installs it.
@@ -170,7 +178,8 @@ extension UnitApplier {
 
     private func applyAttributes(_ unit: TreeUnit) async throws(SyncFailure) -> UnitOutcome {
         guard let remote = unit.remote, let local = unit.local else { return .nothing }
-        let mode = SyncPlanner.mergedMode(base: unit.base.map { ItemFacts($0) }, local: local.facts, remote: ItemFacts(remote))
+        let mode = SyncPlanner.mergedMode(
+            base: unit.base.map { ItemFacts($0) }, local: local.facts, remote: ItemFacts(remote))
         return try await commit(
             local.path, .setAttributes(mode: mode, mtime: remote.mtime), .fingerprint(local.fingerprint),
             record(remote, knowing: unit), nil)
@@ -186,7 +195,9 @@ extension UnitApplier {
         guard let local = unit.local else { return .nothing }
         if let base = unit.base, unit.remote == nil {
             // The listing may be older than what is there now.
-            let item = try await context.ask { () throws(ProviderError) in try await context.provider.item(at: base.path) }
+            let item = try await context.ask { () throws(ProviderError) in
+                try await context.provider.item(at: base.path)
+            }
             if let item, Self.isSame(item, base) { return .later }
         }
         let outcome = try await commit(local.path, .remove, .fingerprint(local.fingerprint), nil, nil)
@@ -234,7 +245,8 @@ extension UnitApplier {
 
     /// - Parameter place: where `.stale` may mean that something is in the way.
     private func commit(
-        _ path: RelativePath, _ operation: LocalChange.Operation, _ expecting: LocalChange.Expectation, _ base: BaseRecord?,
+        _ path: RelativePath, _ operation: LocalChange.Operation, _ expecting: LocalChange.Expectation,
+        _ base: BaseRecord?,
         _ place: RelativePath?
     ) async throws(SyncFailure) -> UnitOutcome {
         let change = LocalChange(path: context.drivePath(path), operation, expecting: expecting, base: base)
@@ -284,7 +296,9 @@ extension UnitApplier {
         var moved = base
         moved.path = remote.path
         // Where the provider gives a moved item another version, its content is the same as long as all else is.
-        if base.kind != .file || base.size == remote.size.bytes && base.mtime == remote.mtime { moved.version = remote.version }
+        if base.kind != .file || base.size == remote.size.bytes && base.mtime == remote.mtime {
+            moved.version = remote.version
+        }
         return moved
     }
 
@@ -306,7 +320,9 @@ extension UnitApplier {
 
     private func hold(_ unit: TreeUnit) throws(SyncFailure) -> UnitOutcome {
         let path = unit.local?.path ?? .root
-        throw SyncFailure(.parkUntilChanged, "the content of \(path) is neither here nor at the provider; remove it, or restore it there")
+        throw SyncFailure(
+            .parkUntilChanged,
+            "the content of \(path) is neither here nor at the provider; remove it, or restore it there")
     }
 
     /// The unit with checksums of both sides, planned anew.
@@ -324,7 +340,9 @@ extension UnitApplier {
             let fetched = try await Downloader(context: context).fetch(
                 remote.path, version: remote.version, size: remote.size, owner: nil, mode: { _ in 0o600 })
             context.staging.discard(fetched.stagedPath)
-            guard fetched.item.version == remote.version else { throw SyncFailure(.later, "\(remote.path) changed meanwhile") }
+            guard fetched.item.version == remote.version else {
+                throw SyncFailure(.later, "\(remote.path) changed meanwhile")
+            }
             remote.checksum = fetched.item.checksum
         }
         var unit = unit

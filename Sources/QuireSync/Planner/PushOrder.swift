@@ -157,7 +157,8 @@ extension PushOrder {
     /// Deletes what stands in the place of an open item, if nothing in it is still to be moved out.
     private mutating func clearDeletedPlace(for waiting: [Int]) -> Bool {
         for index in waiting {
-            guard let there = destination(items[index]), let occupant = leaving[there], items[occupant].local == nil else {
+            guard let there = destination(items[index]), let occupant = leaving[there], items[occupant].local == nil
+            else {
                 continue
             }
             let inside = leaving.filter { $0.key.isInside(there) }

@@ -13,7 +13,8 @@ package struct RemoteView: Sendable {
         case .everything(let listing, _):
             items = Dictionary(listing.map { ($0.path, $0) }, uniquingKeysWith: { _, last in last })
         case .changes(let changed, let removed, _):
-            items = Dictionary(bases.map { ($0.record.path, RemoteItem($0.record)) }, uniquingKeysWith: { _, last in last })
+            items = Dictionary(
+                bases.map { ($0.record.path, RemoteItem($0.record)) }, uniquingKeysWith: { _, last in last })
             let gone = Set(removed)
             if !gone.isEmpty { items = items.filter { path, _ in !Self.lies(path, in: gone) } }
             for item in changed { items[item.path] = item }
@@ -36,7 +37,8 @@ extension RemoteItem {
     /// The item as it was when it was acknowledged.
     package init(_ base: BaseRecord) {
         self.init(
-            path: base.path, kind: base.kind, version: base.version, size: ByteCount(max(0, base.size)), mtime: base.mtime,
+            path: base.path, kind: base.kind, version: base.version, size: ByteCount(max(0, base.size)),
+            mtime: base.mtime,
             mode: base.mode, identifier: base.identifier, checksum: base.checksum, symlinkTarget: base.symlinkTarget)
     }
 }

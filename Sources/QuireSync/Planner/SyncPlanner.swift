@@ -74,16 +74,16 @@ package enum SyncPlanner {
     }
 
     /// Whether mtime or mode differ in a way that counts: a directory's mtime follows its entries and is nobody's edit, a
-    /// symlink has no mode of its own and its mtime travels only when it is made, and a provider without modes changes none.
+    /// symlink has no mode of its own, and a provider without modes changes none.
     package static func attributesDiffer(_ one: ItemFacts, _ other: ItemFacts) -> Bool {
-        guard one.kind != .symlink else { return false }
-        let modesDiffer = one.mode != nil && other.mode != nil && one.mode != other.mode
+        let modesDiffer = one.kind != .symlink && one.mode != nil && other.mode != nil && one.mode != other.mode
         return modesDiffer || (one.kind != .directory && one.mtime != other.mtime)
     }
 }
 
 extension SyncPlanner {
-    private static func planAroundLocalOnly(_ base: BaseState?, _ local: LocalState, _ remote: RemoteState?) -> ItemPlan {
+    private static func planAroundLocalOnly(_ base: BaseState?, _ local: LocalState, _ remote: RemoteState?) -> ItemPlan
+    {
         let plan = plan(base: base, local: nil, remote: remote)
         guard plan.steps == [.createLocal], local.place == remote?.place else { return plan }
         return [.moveAside, .createLocal]
@@ -116,7 +116,8 @@ extension SyncPlanner {
         let isDataless = if case .dataless = local.content { true } else { false }
         if local.facts.kind == remote.facts.kind, !isDataless { return planSamePlace(local, remote) }
         if local.facts.kind == base.facts.kind {
-            return differs(local, from: base) && !isDataless ? [.moveAside, .createLocal] : [.removeLocal, .createLocal]
+            return differs(local, from: base) && !isDataless
+                ? [.moveAside, .createLocal] : [.removeLocal, .createLocal]
         }
         if remote.facts.kind == base.facts.kind, !differs(remote, from: base), !isDataless {
             return [.deleteRemote(expecting: remote.version), .createRemote]
@@ -165,7 +166,8 @@ extension SyncPlanner {
 
     /// Whether the provider's content may be another than the base's.
     private static func contentChanged(_ base: BaseState, _ remote: RemoteState) -> Bool {
-        remote.facts.kind != .directory && base.version != remote.version && sameContent(base.facts, remote.facts) != true
+        remote.facts.kind != .directory && base.version != remote.version
+            && sameContent(base.facts, remote.facts) != true
     }
 
     private static func differs(_ remote: RemoteState, from base: BaseState) -> Bool {

@@ -58,7 +58,8 @@ extension TreeUnit: CustomStringConvertible {
     /// Where the three sides are, for logs: `base b@1 local b remote c@1 at c`.
     package var description: String {
         let parts = [
-            base.map { "base \($0.path)@\($0.version)" }, local.map { "local \($0.path) \($0.content) \($0.facts.kind)" },
+            base.map { "base \($0.path)@\($0.version)" },
+            local.map { "local \($0.path) \($0.content) \($0.facts.kind)" },
             remote.map { "remote \($0.path)@\($0.version) \($0.kind)" }, target.map { "at \($0)" },
         ]
         return parts.compactMap(\.self).joined(separator: " ")

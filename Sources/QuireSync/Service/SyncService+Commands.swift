@@ -45,12 +45,15 @@ extension SyncService {
         guard item.entry.facts.kind == .file, item.entry.facts.size > 0 else { return false }
         let path = item.drivePath
         if item.isPinned {
-            throw QuireError(.notAllowed, "\(path) is pinned to this device", remedy: "Unpin it first: quire unpin \(path)")
+            throw QuireError(
+                .notAllowed, "\(path) is pinned to this device", remedy: "Unpin it first: quire unpin \(path)")
         }
-        guard !item.entry.isLocalOnly, let base = item.base, item.entry.content == .asBase, let engine = engine(for: path)
+        guard !item.entry.isLocalOnly, let base = item.base, item.entry.content == .asBase,
+            let engine = engine(for: path)
         else {
             throw QuireError(
-                .notAllowed, "\(path) has content that is not at the provider yet", remedy: "Upload it first: quire sync")
+                .notAllowed, "\(path) has content that is not at the provider yet",
+                remedy: "Upload it first: quire sync")
         }
         switch try await installPlaceholder(item, base, engine.context) {
         case .done: return true

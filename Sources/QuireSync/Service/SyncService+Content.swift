@@ -73,7 +73,8 @@ extension SyncService: ContentSource {
     }
 
     private func download(
-        _ path: RelativePath, _ status: FileStatus, _ mark: Placeholder.Mark, _ item: IndexedItem?, _ context: SyncContext
+        _ path: RelativePath, _ status: FileStatus, _ mark: Placeholder.Mark, _ item: IndexedItem?,
+        _ context: SyncContext
     ) async throws -> Attempt {
         guard let relative = path.removing(ancestor: context.container.root) else { return .done }
         let remotePath = item?.base?.path ?? relative
@@ -88,7 +89,9 @@ extension SyncService: ContentSource {
             let arrived = fetched.item.checksum, arrived != known
         {
             throw SyncFailure(
-                .park, "\(path): what the provider sent is not what was uploaded (its SHA-256 differs); compare it with a backup")
+                .park,
+                "\(path): what the provider sent is not what was uploaded (its SHA-256 differs); compare it with a backup"
+            )
         }
         if fetched.item.version == version, fetched.item.mtime != status.mtime {
             let staging = context.staging

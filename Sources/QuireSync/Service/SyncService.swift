@@ -18,7 +18,9 @@ package final class SyncService: Sendable {
     /// Innermost lock: nothing else is taken while it is held.
     private let current: Mutex<[SyncEngine]>
 
-    package init(environment: SyncEnvironment, containers: [SyncedContainer], logger: Logger = Logger(label: "quire.sync")) {
+    package init(
+        environment: SyncEnvironment, containers: [SyncedContainer], logger: Logger = Logger(label: "quire.sync")
+    ) {
         self.environment = environment
         self.logger = logger
         current = Mutex([])

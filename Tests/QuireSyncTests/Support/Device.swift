@@ -67,11 +67,15 @@ final class Device {
     }
 
     /// A time that no file had before, in the past.
-    private func freshTime() -> FileTime { FileTime(nanoseconds: 1_700_000_000_000_000_000 + Device.counter.next() * 1_000_000) }
+    private func freshTime() -> FileTime {
+        FileTime(nanoseconds: 1_700_000_000_000_000_000 + Device.counter.next() * 1_000_000)
+    }
 
     private func absolute(_ path: RelativePath) -> String { "\(home.storePath)/\(path)" }
 
-    private func parent(_ path: RelativePath) throws -> UInt64 { try tree.requiredStatus(at: path.parent ?? .root).inode }
+    private func parent(_ path: RelativePath) throws -> UInt64 {
+        try tree.requiredStatus(at: path.parent ?? .root).inode
+    }
 
     private func name(_ path: RelativePath) -> FileName { path.name ?? "x" }
 
@@ -88,7 +92,9 @@ final class Device {
         let descriptor = Glibc.open(absolute(path), O_WRONLY | O_CREAT | O_TRUNC, 0o644)
         guard descriptor >= 0 else { throw StoreError(errno: errno, "open", "\(path)") }
         fchmod(descriptor, isNew ? 0o644 : mode_t(try tree.requiredStatus(at: path).mode))
-        if isNew { index.record(.created(parent: try parent(path), name: name(path), try tree.requiredStatus(at: path))) }
+        if isNew {
+            index.record(.created(parent: try parent(path), name: name(path), try tree.requiredStatus(at: path)))
+        }
         _ = Array(text.utf8).withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
         close(descriptor)
         stamp(path)
@@ -120,7 +126,9 @@ final class Device {
     func rename(_ from: RelativePath, _ to: RelativePath) throws {
         let (fromParent, toParent) = (try parent(from), try parent(to))
         let replaced = try tree.status(at: to)?.inode
-        guard Glibc.rename(absolute(from), absolute(to)) == 0 else { throw StoreError(errno: errno, "rename", "\(from)") }
+        guard Glibc.rename(absolute(from), absolute(to)) == 0 else {
+            throw StoreError(errno: errno, "rename", "\(from)")
+        }
         index.record(
             .renamed(
                 StoreEvent.Rename(
@@ -142,7 +150,9 @@ final class Device {
 
     /// The text of a file; nil where none is, or only a placeholder.
     func text(_ path: RelativePath) throws -> String? {
-        guard try tree.status(at: path)?.kind == .file, try !Placeholder.mark(at: path, in: tree).isDataless else { return nil }
+        guard try tree.status(at: path)?.kind == .file, try !Placeholder.mark(at: path, in: tree).isDataless else {
+            return nil
+        }
         let file = try tree.openForReading(path)
         var buffer = [UInt8](repeating: 0, count: 1 << 16)
         let count = buffer.withUnsafeMutableBytes { read(file.rawValue, $0.baseAddress, $0.count) }
@@ -170,7 +180,9 @@ final class Device {
                     found[path] = "dir \(String(status.mode, radix: 8))"
                     try walk(path)
                 case .symlink: found[path] = "link \(String(decoding: try tree.readLink(path), as: UTF8.self))"
-                default: found[path] = "\(status.kind.rawValue) \(status.size) \(String(status.mode, radix: 8)) \(status.mtime.nanoseconds)"
+                default:
+                    found[path] =
+                        "\(status.kind.rawValue) \(status.size) \(String(status.mode, radix: 8)) \(status.mtime.nanoseconds)"
                 }
             }
         }
