@@ -1,0 +1,118 @@
+import Logging
+import QuireCore
+import QuireIndex
+import QuireStore
+
+/// What changes no content: bases recorded, renewed and dropped, and contents compared.
+extension UnitApplier {
+    func record(_ remote: RemoteItem, knowing unit: TreeUnit? = nil) -> BaseRecord {
+        BaseRecord(container: context.container.id, remote, checksum: unit.flatMap { knownChecksum($0, remote) })
+    }
+
+    /// The checksum of the remote content, where the base still has it or the local side was compared with it.
+    func knownChecksum(_ unit: TreeUnit, _ remote: RemoteItem) -> ContentChecksum? {
+        if let checksum = remote.checksum { return checksum }
+        if let local = unit.local, local.content == .changed { return local.facts.checksum }
+        return unit.base?.version == remote.version ? unit.base?.checksum : nil
+    }
+
+    func adopt(_ unit: TreeUnit) -> UnitOutcome {
+        guard let remote = unit.remote, let local = unit.local else { return .nothing }
+        context.index.record(
+            .acknowledged(
+                StoreEvent.Acknowledgement(
+                    item: local.id, base: record(remote, knowing: unit), fingerprint: local.fingerprint,
+                    writersOpen: context.committer.isOpenForWriting(inode: local.fingerprint.inode))))
+        return .done
+    }
+
+    func followMove(_ unit: TreeUnit) -> UnitOutcome {
+        guard let base = unit.base, let moved = movedBase(unit) else { return .nothing }
+        context.index.record(.baseMoved(container: context.container.id, from: base.path, moved))
+        return .done
+    }
+
+    /// The base in its new place: all else is compared afterwards.
+    func movedBase(_ unit: TreeUnit) -> BaseRecord? {
+        guard let remote = unit.remote, let base = unit.base else { return nil }
+        var moved = base
+        moved.path = remote.path
+        // Where the provider gives a moved item another version, its content is the same as long as all else is.
+        if base.kind != .file || base.size == remote.size.bytes && base.mtime == remote.mtime {
+            moved.version = remote.version
+        }
+        return moved
+    }
+
+    /// What is to be sent was planned on another version of the same content: the base gets that version, so that the
+    /// push's condition holds.
+    func rebase(_ unit: TreeUnit, on version: ProviderVersion) -> UnitOutcome {
+        guard let remote = unit.remote, let base = unit.base, base.version != version else { return .nothing }
+        var renewed = BaseRecord(container: context.container.id, remote, checksum: remote.checksum ?? base.checksum)
+        renewed.path = base.path
+        context.index.record(.baseMoved(container: context.container.id, from: base.path, renewed))
+        return .done
+    }
+
+    func forget(_ unit: TreeUnit) -> UnitOutcome {
+        guard let base = unit.base else { return .nothing }
+        context.index.record(.baseRemoved(container: context.container.id, path: base.path))
+        return .done
+    }
+
+    func hold(_ unit: TreeUnit) throws(SyncFailure) -> UnitOutcome {
+        let path = unit.local?.path ?? .root
+        throw SyncFailure(
+            .parkUntilChanged,
+            "the content of \(path) is neither here nor at the provider; remove it, or restore it there")
+    }
+
+    /// The unit with checksums of both sides, planned anew.
+    func compared(_ unit: TreeUnit) async throws(SyncFailure) -> TreeUnit {
+        guard var local = unit.local, var remote = unit.remote else { return unit }
+        if local.facts.checksum == nil || local.facts.kind == .symlink {
+            let snapshot = try await snapshot(local)
+            guard snapshot.fingerprint == local.fingerprint else {
+                throw SyncFailure(.later, "\(local.path) changed meanwhile")
+            }
+            local.facts.checksum = snapshot.checksum
+            if case .symlink(let target) = snapshot.content { local.facts.symlinkTarget = target }
+        }
+        if remote.checksum == nil, remote.kind == .file {
+            let fetched = try await Downloader(context: context).fetch(
+                remote.path, version: remote.version, size: remote.size, owner: nil, mode: { _ in 0o600 })
+            context.staging.discard(fetched.stagedPath)
+            guard fetched.item.version == remote.version else {
+                throw SyncFailure(.later, "\(remote.path) changed meanwhile")
+            }
+            remote.checksum = fetched.item.checksum
+        }
+        var unit = unit
+        unit.local = local
+        unit.remote = remote
+        unit.plan = Self.replan(unit)
+        return unit
+    }
+
+    /// A snapshot's facts; the copy itself is not needed.
+    func snapshot(_ local: LocalEntry) async throws(SyncFailure) -> Snapshot {
+        let (tree, staging) = (context.tree, context.staging)
+        let (path, now) = (context.drivePath(local.path), context.clock.now)
+        return try await context.store { () throws(StoreError) in
+            let snapshot = try Snapshot.take(tree, path, staging: staging, now: now)
+            if case .file(let copy) = snapshot.content { staging.discard(copy) }
+            return snapshot
+        }
+    }
+
+    /// Plans a unit whose place is settled: only content and attributes are compared.
+    private static func replan(_ unit: TreeUnit) -> ItemPlan {
+        guard let local = unit.local, let remote = unit.remote, let name = remote.path.name else { return [] }
+        let place = Place(.root, name)
+        let plan = SyncPlanner.plan(
+            base: unit.base.map { BaseState(place: place, version: $0.version, facts: ItemFacts($0)) },
+            local: LocalState(place: place, content: local.content, facts: local.facts),
+            remote: RemoteState(place: place, version: remote.version, facts: ItemFacts(remote)))
+        return plan.steps.contains(.compare) ? [] : plan
+    }
+}
