@@ -6,8 +6,8 @@ package import QuireCore
 extension MetadataIndex {
     /// Opens the index at `path`, or makes one.
     ///
-    /// A damaged file is set aside and a new index made; what that one lacks, a rescan and the provider tell. Blocks on the
-    /// disk; call it from no cooperative thread where that matters.
+    /// A damaged file is set aside and a new index made; what that one lacks, a rescan and the provider tell. Blocks
+    /// on the disk; call it from no cooperative thread where that matters.
     /// - Parameters:
     ///   - path: absolute path of `index.sqlite`; `-wal`, `-shm` and `.open` are made beside it.
     ///   - driveRoot: absolute path of the store.

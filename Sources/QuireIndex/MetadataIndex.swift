@@ -6,8 +6,8 @@ import Synchronization
 /// The metadata index: what is in the store, what providers acknowledged, and how the two differ.
 ///
 /// Events go in by `record`, in order, from any thread, and are committed by one thread of the index's own, in batches.
-/// Reads are asynchronous, see what was committed, and never wait for a writer; call `settle` first to see everything that
-/// was recorded. Open one index a file.
+/// Reads are asynchronous, see what was committed, and never wait for a writer; call `settle` first to see everything
+/// that was recorded. Open one index a file.
 package final class MetadataIndex: StoreEventSink {
     let pool: DatabasePool
     let queue: IngestQueue
@@ -45,7 +45,8 @@ package final class MetadataIndex: StoreEventSink {
         try await progress.wait(for: queue.hurry()).get()
     }
 
-    /// An element after each committed batch or step of a rescan, as long as the index is open; several may come as one.
+    /// An element after each committed batch or step of a rescan, as long as the index is open; several may come as
+    /// one.
     package func changes() -> AsyncStream<Void> { progress.changes() }
 
     /// Why events cannot be committed at present; nil when they can.
@@ -105,12 +106,14 @@ package final class MetadataIndex: StoreEventSink {
 
     // MARK: Access
 
-    /// Reads in one transaction. Not ended by cancelling the task: a read is short, and GRDB's way of cancelling one makes
-    /// an error of it that has nothing to do with the index.
+    private typealias Answer<Value> = CheckedContinuation<Result<Value, any Error>, Never>
+
+    /// Reads in one transaction. Not ended by cancelling the task: a read is short, and GRDB's way of cancelling one
+    /// makes an error of it that has nothing to do with the index.
     func read<Value: Sendable>(
         _ what: String, _ body: @escaping @Sendable (Database) throws -> Value
     ) async throws(IndexError) -> Value {
-        let result = await withCheckedContinuation { (continuation: CheckedContinuation<Result<Value, any Error>, Never>) in
+        let result = await withCheckedContinuation { (continuation: Answer<Value>) in
             pool.asyncRead { database in
                 continuation.resume(returning: Result { try body(database.get()) })
             }
@@ -122,7 +125,7 @@ package final class MetadataIndex: StoreEventSink {
     func write<Value: Sendable>(
         _ what: String, _ body: @escaping @Sendable (Database) throws -> Value
     ) async throws(IndexError) -> Value {
-        let result = await withCheckedContinuation { (continuation: CheckedContinuation<Result<Value, any Error>, Never>) in
+        let result = await withCheckedContinuation { (continuation: Answer<Value>) in
             pool.asyncWrite(body) { _, result in continuation.resume(returning: result) }
         }
         do { return try result.get() } catch { throw IndexError(error, what) }

@@ -100,7 +100,8 @@ struct CommitTests {
 
     /// As a remote file arrives: not by way of the events of programs.
     private func install(
-        _ drive: TestDrive, _ path: RelativePath, _ content: String, version: String, dataless: Bool = false, hasBase: Bool = true
+        _ drive: TestDrive, _ path: RelativePath, _ content: String, version: String, dataless: Bool = false,
+        hasBase: Bool = true
     ) throws {
         let isNew = drive.status(path) == nil
         drive.isWatched = false

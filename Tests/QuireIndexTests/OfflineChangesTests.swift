@@ -124,9 +124,11 @@ struct OfflineChangesTests {
         }
     }
 
-    @Test("what share of missing items is not believed", arguments: [
-        (10, 10, false), (11, 22, true), (11, 23, false), (1000, 1_000_000, false), (1001, 1_000_000, true),
-    ])
+    @Test(
+        "what share of missing items is not believed",
+        arguments: [
+            (10, 10, false), (11, 22, true), (11, 23, false), (1000, 1_000_000, false), (1001, 1_000_000, true),
+        ])
     func guardRule(missing: Int, total: Int, isHeld: Bool) {
         #expect(Rescan.isImplausible(missing: missing, of: total) == isHeld)
     }

@@ -5,8 +5,8 @@ import Testing
 
 @testable import QuireIndex
 
-/// Random operations on a real directory, their events delayed at random while a rescan goes on: in the end the index is
-/// what a new one finds.
+/// Random operations on a real directory, their events delayed at random while a rescan goes on: in the end the index
+/// is what a new one finds.
 @Suite("Random events")
 struct RandomEventsTests {
     @Test("events in any delay, with rescans between, end as the store is", arguments: 1...12)
@@ -44,7 +44,7 @@ struct RandomEventsTests {
         }
     }
 
-    @Test("operations while nobody looks are found by one rescan, and no identity is on two items", arguments: 201...206)
+    @Test("operations while nobody looks are found by one rescan", arguments: 201...206)
     func offline(seed: UInt64) async throws {
         try await withDrive { drive in
             var random = SplitMix(state: seed)

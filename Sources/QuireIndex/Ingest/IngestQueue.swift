@@ -1,10 +1,11 @@
 import Glibc
 import QuireCore
 
-/// The ordered queue between those who record and the ingest thread. Unbounded: an event that was recorded is never dropped.
+/// The ordered queue between those who record and the ingest thread. Unbounded: an event that was recorded is never
+/// dropped.
 ///
-/// A POSIX mutex and condition, because the consumer is a thread that waits with a time limit. Innermost lock: nothing is
-/// called while it is held.
+/// A POSIX mutex and condition, because the consumer is a thread that waits with a time limit. Innermost lock: nothing
+/// is called while it is held.
 final class IngestQueue: @unchecked Sendable {
     // Guarded by `mutex`: everything below it.
     private let mutex: UnsafeMutablePointer<pthread_mutex_t>
@@ -95,8 +96,8 @@ final class IngestQueue: @unchecked Sendable {
     var isClosed: Bool { locked { isClosing } }
     var recordedCount: UInt64 { locked { recorded } }
 
-    /// The next batch: waits at most `idleMilliseconds` (nil: for ever) for something to come, then gathers for at most 5 ms
-    /// unless somebody waits for it.
+    /// The next batch: waits at most `idleMilliseconds` (nil: for ever) for something to come, then gathers for at
+    /// most 5 ms unless somebody waits for it.
     func next(limit: Int, idleMilliseconds: Int?, gathers: Bool) -> Delivery {
         locked {
             if entries.isEmpty, !isClosing, !wait(milliseconds: idleMilliseconds, until: { !entries.isEmpty }) {

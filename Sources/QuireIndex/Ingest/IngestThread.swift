@@ -3,8 +3,8 @@ import GRDB
 import Logging
 import QuireCore
 
-/// The body of the thread that is the index's one writer of rows: commits batches of events, and takes the rescan's steps
-/// between them.
+/// The body of the thread that is the index's one writer of rows: commits batches of events, and takes the rescan's
+/// steps between them.
 ///
 /// `@unchecked Sendable`: everything mutable is touched by that thread alone.
 final class IngestThread: @unchecked Sendable {
@@ -149,8 +149,8 @@ final class IngestThread: @unchecked Sendable {
 
     // MARK: Rescan
 
-    /// - Parameter unasked: an event named a directory that is not known, so something was missed. One that is on its way
-    ///   finds it; otherwise one is begun, but they take at most a tenth of the time.
+    /// - Parameter unasked: an event named a directory that is not known, so something was missed. One that is on its
+    ///   way finds it; otherwise one is begun, but they take at most a tenth of the time.
     private func startWholeRescan(unasked: Bool) {
         if unasked {
             guard rescan?.isWhole != true, !isRescanDue else { return }

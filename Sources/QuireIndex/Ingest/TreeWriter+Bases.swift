@@ -108,8 +108,8 @@ extension TreeWriter {
 
     /// Records what the provider has at `record.path`, and links `row` to it. The root of a container has no base.
     ///
-    /// - Parameter movesBase: the row's base goes to the new path (the provider renamed it); otherwise a base that the row
-    ///   has at another path stays there, as an orphan: the provider still has it.
+    /// - Parameter movesBase: the row's base goes to the new path (the provider renamed it); otherwise a base that the
+    ///   row has at another path stays there, as an orphan: the provider still has it.
     mutating func setBase(_ row: inout ItemRow, _ record: BaseRecord, movesBase: Bool) throws {
         guard let (parent, name) = try basePlace(of: record) else { return }
         // The directory may have got a base just now.
@@ -165,8 +165,8 @@ extension TreeWriter {
 
     /// An event: the provider renamed something, or (with the same path) its record is another now.
     ///
-    /// A base that is not at `from` any more was moved with its directory, or is gone: it is looked for by way of the item.
-    /// Found by neither, it is not made: with no item it would be taken for something that was deleted here.
+    /// A base that is not at `from` any more was moved with its directory, or is gone: it is looked for by way of the
+    /// item. Found by neither, it is not made: with no item it would be taken for something that was deleted here.
     mutating func baseMoved(_ container: ContainerID, from: RelativePath, _ record: BaseRecord) throws {
         let known = try base(container, at: from)?.id ?? movedBase(from, record)
         guard let (parent, name) = try basePlace(of: record) else { return }

@@ -28,16 +28,16 @@ extension TreeWriter {
             guard let directory = try directory(parent), let row = try row(in: directory.id, name.bytes),
                 row.local.inode == inode
             else { return }
-            // The base stays until `.baseRemoved` says that the provider has nothing either: without it, this is a deletion
-            // to be uploaded.
+            // The base stays until `.baseRemoved` says that the provider has nothing either: without it, this is a
+            // deletion to be uploaded.
             try delete(row)
         case .attributes(let status):
             try attributesSet(status, commit.base)
         }
     }
 
-    /// Another file, placeholder or directory is there, and it equals `base`; where that is nil the base stays what it was,
-    /// and what was installed is an edit of it.
+    /// Another file, placeholder or directory is there, and it equals `base`; where that is nil the base stays what it
+    /// was, and what was installed is an edit of it.
     private mutating func installed(
         in directory: DirectoryRow, _ name: [UInt8], _ local: LocalRecord, _ base: BaseRecord?
     ) throws {

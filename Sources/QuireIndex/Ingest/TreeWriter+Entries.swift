@@ -5,7 +5,8 @@ import QuireCore
 extension TreeWriter {
     /// An entry is there: new, or known already (a rescan was faster), or another file than the one known.
     ///
-    /// - Parameter keepsChildren: of a directory that is another one now, the rows stay: a listing tells what is missing.
+    /// - Parameter keepsChildren: of a directory that is another one now, the rows stay: a listing tells what is
+    ///   missing.
     @discardableResult
     mutating func appeared(
         in parent: DirectoryRow, _ name: [UInt8], _ local: LocalRecord, takesFreedName: Bool = true,
@@ -88,8 +89,8 @@ extension TreeWriter {
         if !local.isOnlyName { try attributesChanged(status, writersOpen: false) }
     }
 
-    /// Whether the one name of an inode is known to be another, and is so in the store: then the event is older than what
-    /// a rescan saw. Rows that the store contradicts are dropped.
+    /// Whether the one name of an inode is known to be another, and is so in the store: then the event is older than
+    /// what a rescan saw. Rows that the store contradicts are dropped.
     mutating func isElsewhere(_ local: LocalRecord, than parent: Int64, _ name: [UInt8]) throws -> Bool {
         for other in try rows(inode: local.inode) where other.parent != parent || other.name != name {
             if other.local.kind == local.kind, other.parent != Schema.limbo, let path = try path(of: other),
@@ -148,8 +149,9 @@ extension TreeWriter {
         }
     }
 
-    /// Takes over a status that was read after something other than a write. The fingerprint changed with ctime, content did
-    /// not: what was acknowledged stays so, provided inode and size say nothing else and nobody was writing.
+    /// Takes over a status that was read after something other than a write. The fingerprint changed with ctime,
+    /// content did not: what was acknowledged stays so, provided inode and size say nothing else and nobody was
+    /// writing.
     ///
     /// - Parameter keepsTime: the operation does not set mtime; where that is another, there was a write as well.
     func carry(_ row: inout ItemRow, _ status: FileStatus, writersOpen: Bool, keepsTime: Bool = false) {

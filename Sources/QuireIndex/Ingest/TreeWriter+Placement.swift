@@ -3,8 +3,8 @@ import QuireCore
 
 /// Containers, local-only names, and links between items and bases.
 extension TreeWriter {
-    /// Puts `row` into a directory under `name`: derives container, role and whether it is local-only, drops the base when
-    /// the container is another, and adopts the base that waits at the new place.
+    /// Puts `row` into a directory under `name`: derives container, role and whether it is local-only, drops the base
+    /// when the container is another, and adopts the base that waits at the new place.
     mutating func place(_ row: inout ItemRow, in parent: DirectoryRow, _ name: [UInt8]) throws {
         row.parent = parent.id
         row.name = name

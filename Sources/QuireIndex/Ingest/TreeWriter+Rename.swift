@@ -61,7 +61,8 @@ extension TreeWriter {
             {
                 return try replaceContent(of: target, by: source, status, writersOpen: writersOpen)
             }
-            // A rescan may have put a row there for the same inode, when the rename was done and its event not yet here.
+            // A rescan may have put a row there for the same inode, when the rename was done and its event not yet
+            // here.
             if target.local.inode == status.inode, target.local.isOnlyName, target.id < source.id {
                 return try delete(source)
             }

@@ -3,7 +3,8 @@ package import QuireCore
 
 /// What is noted about items beside what the store and the provider say.
 extension MetadataIndex {
-    /// Notes why something cannot be synced. What was noted before is replaced; its time stays when the message is the same.
+    /// Notes why something cannot be synced. What was noted before is replaced; its time stays when the message is the
+    /// same.
     package func park(_ subject: ParkedSubject, message: String, code: String = "") async throws(IndexError) {
         let now = clock().nanoseconds
         try await write("parking an error") { db in

@@ -9,11 +9,11 @@ import Synchronization
 /// queue of directories ─▶ list one ─▶ new entry, its inode known elsewhere and gone from there ─▶ row moves
 ///                                     new entry                                               ─▶ row appears
 ///                                     other fingerprint                                       ─▶ content changed
-///                                     row without entry                                       ─▶ missing, decided at the end
+///                                     row without entry                                       ─▶ missing: at the end
 /// all listed, queue of events empty, 50 ms passed ─▶ rows still missing in the store are removed
 /// ```
-/// Removals wait so that an item that was moved to a directory listed later keeps its identity, and so that the event of a
-/// rename that is just being made arrives first.
+/// Removals wait so that an item that was moved to a directory listed later keeps its identity, and so that the event
+/// of a rename that is just being made arrives first.
 struct Rescan {
     /// A row whose entry was not found.
     struct Missing {

@@ -36,7 +36,8 @@ struct ItemRow {
     var tags = ""
     var since: Int64
     var pending: Int64 = 0
-    /// The base that the parent directory stands for: 0 below a container's root, nil when the provider has no such directory.
+    /// The base that the parent directory stands for: 0 below a container's root, nil when the provider has no such
+    /// directory.
     var parentBase: Int64?
 
     /// What children of this directory have as their base's parent when they are where the provider has them.

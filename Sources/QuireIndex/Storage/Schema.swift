@@ -9,8 +9,8 @@ import GRDB
 /// parked  errors, by item, or by container and base path
 /// meta    counters, cursors, flags
 /// ```
-/// Times are nanoseconds since 1970. Names are blobs. `pending` is a `LocalDifference`, derived from the other columns in
-/// the same transaction. A row with parent `limbo` exists only while a rescan reorders entries.
+/// Times are nanoseconds since 1970. Names are blobs. `pending` is a `LocalDifference`, derived from the other columns
+/// in the same transaction. A row with parent `limbo` exists only while a rescan reorders entries.
 enum Schema {
     /// The parent of the drive's root.
     static let noParent: Int64 = 0

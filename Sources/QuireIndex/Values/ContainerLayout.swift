@@ -1,6 +1,7 @@
 package import QuireCore
 
-/// Which top-level directories of the drive are containers that sync by themselves; all else is the default container's.
+/// Which top-level directories of the drive are containers that sync by themselves; all else is the default
+/// container's.
 package struct ContainerLayout: Sendable, Hashable {
     /// A container and its Documents scope.
     package struct Root: Sendable, Hashable {

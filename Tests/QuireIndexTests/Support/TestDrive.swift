@@ -159,7 +159,8 @@ final class TestDrive: Sendable {
     /// Makes the file sparse, with or without the mark of a placeholder.
     func makePlaceholder(_ path: RelativePath, size: Int, isMarked: Bool = true) throws {
         guard truncate(full(path), size) == 0 else { throw TestError("truncate") }
-        guard !isMarked || setxattr(full(path), StoreAttribute.placeholder, "1", 1, 0) == 0 else { throw TestError("setxattr") }
+        guard isMarked else { return }
+        guard setxattr(full(path), StoreAttribute.placeholder, "1", 1, 0) == 0 else { throw TestError("setxattr") }
     }
 
     func chmod(_ path: RelativePath, _ mode: UInt32, writersOpen: Bool = false) throws {
