@@ -202,7 +202,7 @@ def earlier(log_path, name):
         if ended is not None:
             apply(model, record, ended)
             if name in (record["path"], record.get("target")):
-                found += [state for state in model[name] if state not in found]
+                found += [state for state in model.get(name, {None}) if state not in found]
     return found
 
 

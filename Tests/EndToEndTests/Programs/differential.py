@@ -20,6 +20,8 @@ RENAME_NOREPLACE, RENAME_EXCHANGE = 1, 2
 KEEP_SIZE, PUNCH_HOLE, ZERO_RANGE = 1, 2, 16
 # Times before this are set by the run itself and must be equal on both sides; later ones come from two clocks' reads.
 CHOSEN_TIMES = 1_000_000_000 * 10**9
+# Targets of symlinks: none leads out of the tree, where both sides would meet.
+INSIDE = ["a", "./b", "missing/x", ".", "c/d", "t" * 1000]
 NAMES = ["a", "b", "c", "d", "document.txt", "Ünïcode", "with space", ".hidden", "new\nline", "x" * 255, "back\\slash"]
 
 
@@ -173,7 +175,7 @@ class Run:
         self.same_status(source)
 
     def do_symlink(self):
-        path, target = self.fresh(), self.random.choice(["a", "../b", "missing/x", ".", "c/d", "t" * 1000])
+        path, target = self.fresh(), self.random.choice(INSIDE)
         self.both(f"symlink({target[:20]!r}, {path!r})", lambda root, _: os.symlink(target, f"{root}/{path}"))
         self.both(f"readlink({path!r})", lambda root, _: os.readlink(f"{root}/{path}"))
 
@@ -346,8 +348,9 @@ class Run:
         def call(root, _):
             target = f"{root}/{path}"
             if way == 0:
-                write(f"{target[:200]}.goutputstream", os.O_EXCL)
-                os.rename(f"{target[:200]}.goutputstream", target)
+                temporary = os.path.join(os.path.dirname(target), f".goutputstream-{os.path.basename(target)[:100]}")
+                write(temporary, os.O_EXCL)
+                os.rename(temporary, target)
             elif way == 1:
                 if os.path.lexists(target):
                     os.rename(target, f"{target}~")
