@@ -47,3 +47,5 @@ int quire_set_thread_umask(int mask) {
 }
 
 int quire_limit_arenas(int count) { return mallopt(M_ARENA_MAX, count); }
+
+void quire_release_memory(void) { malloc_trim(0); }

@@ -16,7 +16,7 @@ extension MetadataIndex {
     /// - Throws: `.newerSchema`, `.storeMissing`, `.noSpace`, `.failed`.
     package static func open(
         at path: String, driveRoot: String, ephemeral: EphemeralNames = EphemeralNames(),
-        containers: ContainerLayout = .single, settleLimit: Duration = .seconds(10),
+        containers: ContainerLayout = .single, settleLimit: Duration = .seconds(2),
         clock: @escaping @Sendable () -> FileTime = MetadataIndex.systemClock, logger: Logger = Logger(label: "index")
     ) throws(IndexError) -> (MetadataIndex, IndexOpening) {
         let lister = StoreLister(root: driveRoot)

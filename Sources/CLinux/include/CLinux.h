@@ -36,6 +36,8 @@ int64_t quire_birth_time(int file);
 int quire_set_thread_umask(int mask);
 // mallopt(3) M_ARENA_MAX; 0 where it is refused.
 int quire_limit_arenas(int count);
+// malloc_trim(3): gives free memory back to the kernel.
+void quire_release_memory(void);
 // prctl(2) PR_SET_NAME: the calling thread, 15 bytes at the most.
 int quire_name_thread(const char *name);
 // statx(2) with all fields; `buffer` holds a struct statx (256 bytes).

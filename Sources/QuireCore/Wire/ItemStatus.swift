@@ -81,4 +81,34 @@ package struct ItemInfo: Codable, Sendable, Hashable {
         self.error = error
         self.symlinkTarget = symlinkTarget
     }
+
+    private enum CodingKeys: CodingKey {
+        case modified, changed, mode, tags, checksum, conflicts, error, symlinkTarget
+    }
+
+    /// One object: the members of the status and the rest beside them.
+    package func encode(to encoder: any Encoder) throws {
+        try status.encode(to: encoder)
+        var values = encoder.container(keyedBy: CodingKeys.self)
+        try values.encode(modified, forKey: .modified)
+        try values.encode(changed, forKey: .changed)
+        try values.encode(mode, forKey: .mode)
+        try values.encode(tags, forKey: .tags)
+        try values.encodeIfPresent(checksum, forKey: .checksum)
+        try values.encode(conflicts, forKey: .conflicts)
+        try values.encodeIfPresent(error, forKey: .error)
+        try values.encodeIfPresent(symlinkTarget, forKey: .symlinkTarget)
+    }
+
+    package init(from decoder: any Decoder) throws {
+        let values = try decoder.container(keyedBy: CodingKeys.self)
+        self.init(
+            status: try ItemStatus(from: decoder), modified: try values.decode(WireTime.self, forKey: .modified),
+            changed: try values.decode(WireTime.self, forKey: .changed), mode: try values.decode(String.self, forKey: .mode),
+            tags: try values.decode([String].self, forKey: .tags),
+            checksum: try values.decodeIfPresent(ContentChecksum.self, forKey: .checksum),
+            conflicts: try values.decode([WirePath].self, forKey: .conflicts),
+            error: try values.decodeIfPresent(DriveStatus.Problem.self, forKey: .error),
+            symlinkTarget: try values.decodeIfPresent(String.self, forKey: .symlinkTarget))
+    }
 }
