@@ -105,30 +105,35 @@ let package = Package(
                 .product(name: "SystemPackage", package: "swift-system"),
             ],
             swiftSettings: settings),
-    ] + [
-        "Quire", "QuireCoordination", "QuireStore", "QuireProviders",
-    ].map {
-        .testTarget(name: "\($0)Tests", dependencies: [.init(stringLiteral: $0), "QuireCore", "CLinux"], swiftSettings: settings)
-    } + [
-        .testTarget(name: "QuireCoreTests", dependencies: ["QuireCore"], swiftSettings: settings),
-        .testTarget(
-            name: "QuireIndexTests",
-            dependencies: ["QuireIndex", "QuireCore", "CLinux", .product(name: "GRDB", package: "GRDB.swift")],
-            swiftSettings: settings),
-        .testTarget(
-            name: "QuireSyncTests",
-            dependencies: ["QuireSync", "QuireProviders", "QuireStore", "QuireIndex", "QuireCoordination", "QuireCore"],
-            swiftSettings: settings),
-        .testTarget(
-            name: "QuireFilesystemTests",
-            dependencies: [
-                "QuireFilesystem", "QuireStore", "QuireCoordination", "QuireCore", "CFuse", "CLinux",
-                .product(name: "Logging", package: "swift-log"),
-            ],
-            swiftSettings: settings),
-        // The command line's and the daemon's own parts: configuration, control socket, argument parsing, output.
-        .testTarget(name: "CommandTests", dependencies: ["quire", "Quire", "QuireCore"], swiftSettings: settings),
-        // Drives the built binary from the outside: real mounts, real programs.
-        .testTarget(name: "EndToEndTests", dependencies: ["quire"], exclude: ["Programs"], swiftSettings: settings),
     ]
+        + [
+            "Quire", "QuireCoordination", "QuireStore", "QuireProviders",
+        ].map {
+            .testTarget(
+                name: "\($0)Tests", dependencies: [.init(stringLiteral: $0), "QuireCore", "CLinux"],
+                swiftSettings: settings)
+        } + [
+            .testTarget(name: "QuireCoreTests", dependencies: ["QuireCore"], swiftSettings: settings),
+            .testTarget(
+                name: "QuireIndexTests",
+                dependencies: ["QuireIndex", "QuireCore", "CLinux", .product(name: "GRDB", package: "GRDB.swift")],
+                swiftSettings: settings),
+            .testTarget(
+                name: "QuireSyncTests",
+                dependencies: [
+                    "QuireSync", "QuireProviders", "QuireStore", "QuireIndex", "QuireCoordination", "QuireCore",
+                ],
+                swiftSettings: settings),
+            .testTarget(
+                name: "QuireFilesystemTests",
+                dependencies: [
+                    "QuireFilesystem", "QuireStore", "QuireCoordination", "QuireCore", "CFuse", "CLinux",
+                    .product(name: "Logging", package: "swift-log"),
+                ],
+                swiftSettings: settings),
+            // The command line's and the daemon's own parts: configuration, control socket, argument parsing, output.
+            .testTarget(name: "CommandTests", dependencies: ["quire", "Quire", "QuireCore"], swiftSettings: settings),
+            // Drives the built binary from the outside: real mounts, real programs.
+            .testTarget(name: "EndToEndTests", dependencies: ["quire"], exclude: ["Programs"], swiftSettings: settings),
+        ]
 )

@@ -16,18 +16,26 @@ struct QuireCommand: AsyncParsableCommand {
             """,
         version: Version.text,
         groupedSubcommands: [
-            CommandGroup(name: "Drive", subcommands: [
-                Mount.self, Unmount.self, Status.self, Sync.self, Check.self,
-            ]),
-            CommandGroup(name: "Documents", subcommands: [
-                Find.self, Info.self, Download.self, Evict.self, Pin.self, Unpin.self, Manifest.self,
-            ]),
-            CommandGroup(name: "Versions", subcommands: [
-                Versions.self, Restore.self, Conflicts.self, Resolve.self,
-            ]),
-            CommandGroup(name: "Setup", subcommands: [
-                Provider.self, Container.self, Coordination.self,
-            ]),
+            CommandGroup(
+                name: "Drive",
+                subcommands: [
+                    Mount.self, Unmount.self, Status.self, Sync.self, Check.self,
+                ]),
+            CommandGroup(
+                name: "Documents",
+                subcommands: [
+                    Find.self, Info.self, Download.self, Evict.self, Pin.self, Unpin.self, Manifest.self,
+                ]),
+            CommandGroup(
+                name: "Versions",
+                subcommands: [
+                    Versions.self, Restore.self, Conflicts.self, Resolve.self,
+                ]),
+            CommandGroup(
+                name: "Setup",
+                subcommands: [
+                    Provider.self, Container.self, Coordination.self,
+                ]),
         ])
 
     @OptionGroup var home: HomeOptions

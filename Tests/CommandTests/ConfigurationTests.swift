@@ -147,7 +147,9 @@ struct HomeLocationTests {
     @Test("--home before the subcommand is taken out")
     func leading() {
         var seen: [String] = []
-        let rest = HomeOptions.takingLeadingHome(["--home", "/a", "--home=/b", "status", "--home", "/c"]) { seen.append($0) }
+        let rest = HomeOptions.takingLeadingHome(["--home", "/a", "--home=/b", "status", "--home", "/c"]) {
+            seen.append($0)
+        }
         #expect(rest == ["status", "--home", "/c"])
         #expect(seen == ["/a", "/b"])
     }

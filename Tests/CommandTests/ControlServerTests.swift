@@ -110,7 +110,9 @@ struct ControlServerTests {
 
     @Test(
         "Garbage is told and closes its own connection only",
-        arguments: ["garbage\n", "{\"a\":\n", "[1,2]\n", "\u{0}\u{1}\n", "{\"jsonrpc\":\"1.0\",\"id\":1,\"method\":\"echo\"}\n"])
+        arguments: [
+            "garbage\n", "{\"a\":\n", "[1,2]\n", "\u{0}\u{1}\n", "{\"jsonrpc\":\"1.0\",\"id\":1,\"method\":\"echo\"}\n",
+        ])
     func garbage(text: String) async throws {
         try await TestServer().serving { test in
             let good = try RawClient(home: test.home)

@@ -42,7 +42,8 @@ final class FixedCatalog: DriveCatalog {
 extension CatalogEntry {
     static func file(_ path: RelativePath, id: Int64 = 1, status: FileStatus? = nil) -> CatalogEntry {
         CatalogEntry(
-            path: path, id: ItemID(id), kind: status?.kind ?? .file, size: status?.size ?? 3, mode: status?.mode ?? 0o644,
+            path: path, id: ItemID(id), kind: status?.kind ?? .file, size: status?.size ?? 3,
+            mode: status?.mode ?? 0o644,
             mtime: status?.mtime ?? FileTime(nanoseconds: 5), ctime: status?.ctime ?? FileTime(nanoseconds: 6),
             inode: status?.inode ?? 9, container: .default, base: nil, isDataless: false, isPending: false,
             isPinned: false, tags: [], state: .current, error: nil, errorSince: nil)
@@ -134,11 +135,13 @@ struct DriveViewTests {
     func provider() {
         func item(_ path: RelativePath, _ version: String) -> RemoteItem {
             RemoteItem(
-                path: path, kind: .file, version: ProviderVersion(version), size: .zero, mtime: FileTime(nanoseconds: 0))
+                path: path, kind: .file, version: ProviderVersion(version), size: .zero, mtime: FileTime(nanoseconds: 0)
+            )
         }
         let bases = ["a", "b", "c"].map { BaseRecord(container: .default, item($0, "1")) }
         let differences = DriveCheck.provider(
-            bases, [item("a", "1"), item("b", "2"), item("d", "1"), item("Notes/x", "1")], root: .root, excluded: ["Notes"])
+            bases, [item("a", "1"), item("b", "2"), item("d", "1"), item("Notes/x", "1")], root: .root,
+            excluded: ["Notes"])
         #expect(differences.map(\.path.path) == ["b", "c", "d"])
         #expect(differences.allSatisfy { $0.kind == .provider && !$0.repaired })
     }

@@ -9,7 +9,8 @@ struct OutputTests {
     @Test(
         "Manifest lines are escaped as sha256sum does",
         arguments: [
-            ("a b", "  a b\n", false), ("a\\b", "  a\\\\b\n", true), ("a\nb", "  a\\nb\n", true), ("a\rb", "  a\\rb\n", true),
+            ("a b", "  a b\n", false), ("a\\b", "  a\\\\b\n", true), ("a\nb", "  a\\nb\n", true),
+            ("a\rb", "  a\\rb\n", true),
             ("é", "  é\n", false),
         ])
     func manifest(name: String, tail: String, isEscaped: Bool) throws {
@@ -35,7 +36,8 @@ struct OutputTests {
     @Test("status --json PATH has exactly its members")
     func itemMembers() throws {
         let status = ItemStatus(
-            path: WirePath("a/b"), id: ItemID(0x1234), kind: .file, size: 3, state: .localOnly, version: nil, provider: "p",
+            path: WirePath("a/b"), id: ItemID(0x1234), kind: .file, size: 3, state: .localOnly, version: nil,
+            provider: "p",
             container: .default, pinned: false, materialized: 3)
         let text = String(decoding: try WireCodec.line(status), as: UTF8.self)
         #expect(
@@ -65,7 +67,8 @@ struct OutputTests {
     @Test("The greeting names drive and provider, and three things to try")
     func greeting() {
         let text = Greeting.text(
-            mountpoint: "/home/a b/Drive", provider: .init(name: "embedded", url: "folder:/h/provider", isDefault: true))
+            mountpoint: "/home/a b/Drive", provider: .init(name: "embedded", url: "folder:/h/provider", isDefault: true)
+        )
         #expect(text.contains("Your drive is at /home/a b/Drive"))
         #expect(text.contains("embedded (folder:/h/provider)"))
         #expect(text.contains("'/home/a b/Drive/hello.txt'"))
@@ -76,7 +79,8 @@ struct OutputTests {
 @Suite("Mountpoints")
 struct MountpointTests {
     private func refusal(_ path: String, _ directory: TemporaryDirectory, folders: [String] = []) throws -> String? {
-        let location = try HomeLocation(option: "\(directory.path)/home", environment: { _ in nil }, workingDirectory: "/")
+        let location = try HomeLocation(
+            option: "\(directory.path)/home", environment: { _ in nil }, workingDirectory: "/")
         do {
             _ = try Mountpoint.check(path, location: location, folders: folders)
             return nil
@@ -101,7 +105,8 @@ struct MountpointTests {
         #expect(try refusal(store, directory)?.contains("inside the drive's own store") == true)
         #expect(try refusal("\(store)/sub", directory)?.contains("inside the drive's own store") == true)
         #expect(try refusal(empty, directory, folders: ["\(empty)/p"])?.contains("inside the mountpoint") == true)
-        #expect(try refusal("\(empty)/m", directory, folders: [empty])?.contains("inside the provider's folder") == true)
+        #expect(
+            try refusal("\(empty)/m", directory, folders: [empty])?.contains("inside the provider's folder") == true)
         symlink(store, "\(directory.path)/link")
         #expect(try refusal("\(directory.path)/link", directory)?.contains("inside the drive's own store") == true)
         symlink("\(directory.path)/nowhere", "\(directory.path)/dangling")

@@ -28,7 +28,9 @@ final class TemporaryDirectory: Sendable {
         if let directory = opendir(path) {
             defer { closedir(directory) }
             while let entry = readdir(directory) {
-                let name = withUnsafeBytes(of: &entry.pointee.d_name) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
+                let name = withUnsafeBytes(of: &entry.pointee.d_name) {
+                    String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self)
+                }
                 guard name != ".", name != ".." else { continue }
                 // A file, a symlink, or else a directory.
                 if unlink("\(path)/\(name)") != 0 { remove("\(path)/\(name)") }

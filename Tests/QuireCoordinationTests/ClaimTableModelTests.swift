@@ -51,10 +51,12 @@ struct ModelRun {
     init(seed: UInt64) {
         random = SeededGenerator(seed: seed)
         let names = ["a", "b", "k.pkg"]
-        paths = [.root] + names.flatMap { x in
-            [RelativePath(stringLiteral: x)]
-                + names.flatMap { y in ["\(x)/\(y)", "\(x)/\(y)/c"].map { RelativePath(stringLiteral: $0) } }
-        }
+        paths =
+            [.root]
+            + names.flatMap { x in
+                [RelativePath(stringLiteral: x)]
+                    + names.flatMap { y in ["\(x)/\(y)", "\(x)/\(y)/c"].map { RelativePath(stringLiteral: $0) } }
+            }
     }
 
     /// Does one thing to both. Returns what they disagree on.

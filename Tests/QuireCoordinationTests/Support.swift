@@ -22,9 +22,10 @@ extension ClaimTable {
         _ id: UInt64, _ accesses: Access..., purpose: String? = nil, nested: Bool? = nil, client: UInt64? = nil,
         deadline: Duration? = nil
     ) -> [ClaimAction] {
-        request(ClaimRequest(
-            id: ClaimID(id), accesses: accesses, purpose: Purpose(purpose ?? "purpose \(id)"),
-            client: client.map(ClientID.init), isNested: nested, deadline: deadline))
+        request(
+            ClaimRequest(
+                id: ClaimID(id), accesses: accesses, purpose: Purpose(purpose ?? "purpose \(id)"),
+                client: client.map(ClientID.init), isNested: nested, deadline: deadline))
     }
 
     func holds(_ id: UInt64) -> Bool { isHeld(ClaimID(id)) }

@@ -9,13 +9,15 @@ import Testing
 @Suite("The sync engine's changes are compare-and-swaps in the driver")
 struct DriverCommitTests {
     private func install(
-        _ store: TestStore, _ path: RelativePath, _ text: String, expecting: LocalChange.Expectation, refuseIfOpen: Bool = false
+        _ store: TestStore, _ path: RelativePath, _ text: String, expecting: LocalChange.Expectation,
+        refuseIfOpen: Bool = false
     ) throws -> LocalChangeResult {
         let staged = ".staged"
         try store.write(staged, text)
         return try store.driver.commit(
             LocalChange(
-                path: path, .install(stagedPath: store.root + "/" + staged, dataless: false), expecting: expecting, base: nil,
+                path: path, .install(stagedPath: store.root + "/" + staged, dataless: false), expecting: expecting,
+                base: nil,
                 refuseIfOpen: refuseIfOpen))
     }
 
@@ -103,7 +105,8 @@ struct DriverCommitTests {
             store.events == [
                 .committed(
                     .init(
-                        .installed(parent: try store.status(.root).inode, name: "new", status, dataless: false), base: nil))
+                        .installed(parent: try store.status(.root).inode, name: "new", status, dataless: false),
+                        base: nil))
             ])
     }
 }

@@ -17,7 +17,8 @@ struct NodeResolverTests {
         let root = store.driver.table.root
         #expect(rename(store.root + "/old", store.root + "/new") == 0)
         store.driver.table.locked { _ in
-            Driver.reattach(directory, from: Entry(directory: root, name: "old"), to: Entry(directory: root, name: "new"))
+            Driver.reattach(
+                directory, from: Entry(directory: root, name: "old"), to: Entry(directory: root, name: "new"))
         }
         #expect(try store.driver.resolver.status(file).st_size == 7)
         #expect(store.driver.table.path(of: file) == "new/a")

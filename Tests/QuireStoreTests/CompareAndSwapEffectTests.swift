@@ -51,7 +51,9 @@ import Testing
         #expect(access(staged, F_OK) != 0)
     }
 
-    @Test("What root installs belongs to the one whose file it replaces, else to the directory's", .enabled(if: geteuid() == 0))
+    @Test(
+        "What root installs belongs to the one whose file it replaces, else to the directory's",
+        .enabled(if: geteuid() == 0))
     func installGivesAway() throws {
         let old = try directory.write("old", to: "Notes/a")
         #expect(chown(tree.rootPath + "/Notes", 4711, 4712) == 0 && chown(tree.rootPath + "/Notes/a", 4713, 4714) == 0)

@@ -100,7 +100,8 @@ package final class MessageListener: Sendable {
     }
 
     private static func tooMany(_ limit: Int) -> QuireError {
-        QuireError(.busy, "the daemon serves its most clients already (\(limit))", remedy: "Try again when one has ended")
+        QuireError(
+            .busy, "the daemon serves its most clients already (\(limit))", remedy: "Try again when one has ended")
     }
 }
 

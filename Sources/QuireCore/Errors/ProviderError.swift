@@ -41,5 +41,6 @@ public struct ProviderError: Error, Sendable, CustomStringConvertible {
         }
     }
 
+    /// Message and cause, as logged.
     public var description: String { cause.map { "\(message) (\($0))" } ?? message }
 }

@@ -29,7 +29,8 @@ package struct LocalChange: Sendable, Hashable {
     package var refuseIfOpen: Bool
 
     package init(
-        path: RelativePath, _ operation: Operation, expecting: Expectation, base: BaseRecord?, refuseIfOpen: Bool = false
+        path: RelativePath, _ operation: Operation, expecting: Expectation, base: BaseRecord?,
+        refuseIfOpen: Bool = false
     ) {
         self.path = path
         self.operation = operation

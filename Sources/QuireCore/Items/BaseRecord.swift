@@ -14,7 +14,8 @@ package struct BaseRecord: Sendable, Hashable {
     package var symlinkTarget: [UInt8]?
 
     package init(
-        container: ContainerID, path: RelativePath, kind: FileKind, version: ProviderVersion, size: Int64, mtime: FileTime,
+        container: ContainerID, path: RelativePath, kind: FileKind, version: ProviderVersion, size: Int64,
+        mtime: FileTime,
         mode: UInt16?, identifier: String?, checksum: ContentChecksum?, symlinkTarget: [UInt8]?
     ) {
         self.container = container

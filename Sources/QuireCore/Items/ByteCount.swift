@@ -1,5 +1,6 @@
 /// A number of bytes, never negative.
 public struct ByteCount: Hashable, Sendable, Comparable, Codable {
+    /// 0 or more.
     public let bytes: Int64
 
     /// - Parameter bytes: 0 or more.
@@ -8,11 +9,15 @@ public struct ByteCount: Hashable, Sendable, Comparable, Codable {
         self.bytes = bytes
     }
 
+    /// No bytes.
     public static let zero = ByteCount(0)
 
+    /// Fewer before more.
     public static func < (left: ByteCount, right: ByteCount) -> Bool { left.bytes < right.bytes }
+    /// The sum.
     public static func + (left: ByteCount, right: ByteCount) -> ByteCount { ByteCount(left.bytes + right.bytes) }
 
+    /// Reads a number; fails for a negative one.
     public init(from decoder: any Decoder) throws {
         let bytes = try decoder.singleValueContainer().decode(Int64.self)
         guard bytes >= 0 else {
@@ -22,6 +27,7 @@ public struct ByteCount: Hashable, Sendable, Comparable, Codable {
         self.bytes = bytes
     }
 
+    /// Written as a plain number.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.singleValueContainer()
         try container.encode(bytes)

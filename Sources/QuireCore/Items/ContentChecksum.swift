@@ -41,6 +41,7 @@ extension ContentChecksum: CustomStringConvertible {
 }
 
 extension ContentChecksum: Codable {
+    /// Reads 64 hexadecimal digits.
     public init(from decoder: any Decoder) throws {
         let text = try decoder.singleValueContainer().decode(String.self)
         guard let checksum = ContentChecksum(hex: text) else {
@@ -50,6 +51,7 @@ extension ContentChecksum: Codable {
         self = checksum
     }
 
+    /// Written as 64 hexadecimal digits.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.singleValueContainer()
         try container.encode(description)

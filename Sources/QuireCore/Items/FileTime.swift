@@ -1,7 +1,9 @@
 /// A point in time as files have it: nanoseconds since 1970, UTC. Clamped to what 64 bits hold (years 1678 to 2262).
 public struct FileTime: Hashable, Sendable, Comparable, Codable {
+    /// Since 1970, UTC; negative before.
     public let nanoseconds: Int64
 
+    /// Takes nanoseconds since 1970.
     public init(nanoseconds: Int64) { self.nanoseconds = nanoseconds }
 
     /// - Parameters:
@@ -24,5 +26,6 @@ public struct FileTime: Hashable, Sendable, Comparable, Codable {
         return remainder < 0 ? (quotient - 1, remainder + 1_000_000_000) : (quotient, remainder)
     }
 
+    /// Earlier before later.
     public static func < (left: FileTime, right: FileTime) -> Bool { left.nanoseconds < right.nanoseconds }
 }

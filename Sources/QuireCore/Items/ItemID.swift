@@ -20,10 +20,12 @@ public struct ItemID: Hashable, Sendable, Comparable {
         self.rawValue = value
     }
 
+    /// By number: older ids of one index first.
     public static func < (left: ItemID, right: ItemID) -> Bool { left.rawValue < right.rawValue }
 }
 
 extension ItemID: CustomStringConvertible {
+    /// 16 hexadecimal digits.
     public var description: String {
         let digits = String(rawValue, radix: 16)
         return String(repeating: "0", count: 16 - digits.count) + digits
@@ -31,6 +33,7 @@ extension ItemID: CustomStringConvertible {
 }
 
 extension ItemID: Codable {
+    /// Reads 16 hexadecimal digits.
     public init(from decoder: any Decoder) throws {
         let text = try decoder.singleValueContainer().decode(String.self)
         guard let id = ItemID(text) else {
@@ -42,6 +45,7 @@ extension ItemID: Codable {
         self = id
     }
 
+    /// Written as 16 hexadecimal digits.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.singleValueContainer()
         try container.encode(description)

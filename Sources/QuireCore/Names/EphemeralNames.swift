@@ -13,6 +13,7 @@ public struct EphemeralNames: Sendable, Equatable {
     public let patterns: [String]
     private let globs: [Glob]
 
+    /// Takes other patterns than the standard ones.
     public init(patterns: [String] = EphemeralNames.standardPatterns) {
         self.patterns = patterns
         self.globs = patterns.map(Glob.init)
@@ -24,5 +25,6 @@ public struct EphemeralNames: Sendable, Equatable {
     /// Whether any component of `path` is ephemeral.
     public func contains(_ path: RelativePath) -> Bool { path.components.contains(where: contains) }
 
+    /// Equal where the patterns are.
     public static func == (left: EphemeralNames, right: EphemeralNames) -> Bool { left.patterns == right.patterns }
 }

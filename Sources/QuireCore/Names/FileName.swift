@@ -24,6 +24,7 @@ public struct FileName: Hashable, Sendable, Comparable {
     /// The name as text where it is valid UTF-8, else nil.
     public var string: String? { String(validating: bytes, as: UTF8.self) }
 
+    /// By bytes.
     public static func < (left: FileName, right: FileName) -> Bool {
         left.bytes.lexicographicallyPrecedes(right.bytes)
     }

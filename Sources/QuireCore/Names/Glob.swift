@@ -13,6 +13,7 @@ public struct Glob: Sendable, Hashable {
     public let pattern: String
     private let tokens: [Token]
 
+    /// Reads a pattern; every string is one: an unclosed `[` stands for itself.
     public init(_ pattern: String) {
         self.pattern = pattern
         self.tokens = Glob.parse(Array(pattern.utf8))
@@ -76,9 +77,12 @@ public struct Glob: Sendable, Hashable {
 
     private static func parseSet(_ pattern: [UInt8], from open: Int) -> (Token, end: Int)? {
         var index = open + 1
-        let negated = index < pattern.count && (pattern[index] == UInt8(ascii: "!") || pattern[index] == UInt8(ascii: "^"))
+        let negated =
+            index < pattern.count && (pattern[index] == UInt8(ascii: "!") || pattern[index] == UInt8(ascii: "^"))
         if negated { index += 1 }
-        guard let close = pattern[min(index + 1, pattern.count)...].firstIndex(of: UInt8(ascii: "]")) else { return nil }
+        guard let close = pattern[min(index + 1, pattern.count)...].firstIndex(of: UInt8(ascii: "]")) else {
+            return nil
+        }
         var ranges: [ClosedRange<UInt8>] = []
         while index < close {
             let low = pattern[index]

@@ -10,11 +10,13 @@ public struct ProviderCapabilities: Sendable, Hashable, Codable {
         case detected
     }
 
+    /// How safe `put` under a condition is.
     public var conditionalWrites: ConditionalWrites
     /// `RemoteItem.identifier` is set and survives a move: remote moves are recognised.
     public var stableIdentifiers: Bool
     /// `move` renames a directory with all below it in one step.
     public var directoryMoves: Bool
+    /// `putSymlink` works.
     public var symlinks: Bool
     /// Keeps mtime (to the nanosecond or coarser) and permission bits.
     public var attributes: Bool
@@ -25,6 +27,7 @@ public struct ProviderCapabilities: Sendable, Hashable, Codable {
     /// How long an unchanged time-based version must be left alone before it proves that content is unchanged.
     public var versionGranularity: Duration
 
+    /// What a probe found.
     public init(
         conditionalWrites: ConditionalWrites, stableIdentifiers: Bool, directoryMoves: Bool, symlinks: Bool,
         attributes: Bool, arbitraryNames: Bool, longestName: Int = 255, versionGranularity: Duration = .zero

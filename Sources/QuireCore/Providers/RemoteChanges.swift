@@ -1,6 +1,8 @@
 /// Where a provider's change feed was read up to; opaque.
 public struct ChangeCursor: Sendable, Hashable, Codable {
+    /// As the provider gave it.
     public var rawValue: String
+    /// Takes what a provider gave.
     public init(_ rawValue: String) { self.rawValue = rawValue }
 }
 

@@ -9,6 +9,7 @@ public struct RemoteItem: Sendable, Hashable {
     public var version: ProviderVersion
     /// Exact size of the content; 0 for directories; for symlinks the target's length.
     public var size: ByteCount
+    /// When the content last changed, as the uploading device said.
     public var mtime: FileTime
     /// Permission bits, 0 … 0o777; nil where the provider keeps none.
     public var mode: UInt16?
@@ -19,8 +20,10 @@ public struct RemoteItem: Sendable, Hashable {
     /// Target bytes; set exactly for symlinks.
     public var symlinkTarget: [UInt8]?
 
+    /// An item as a listing or an answer has it.
     public init(
-        path: RelativePath, kind: FileKind, version: ProviderVersion, size: ByteCount, mtime: FileTime, mode: UInt16? = nil,
+        path: RelativePath, kind: FileKind, version: ProviderVersion, size: ByteCount, mtime: FileTime,
+        mode: UInt16? = nil,
         identifier: String? = nil, checksum: ContentChecksum? = nil, symlinkTarget: [UInt8]? = nil
     ) {
         self.path = path

@@ -25,7 +25,8 @@ package enum CoordinationMethods {
         package var ageSeconds: Double
 
         package init(
-            id: UInt64, state: String, paths: [WirePath], access: String, purpose: String, pid: Int32?, ageSeconds: Double
+            id: UInt64, state: String, paths: [WirePath], access: String, purpose: String, pid: Int32?,
+            ageSeconds: Double
         ) {
             self.id = id
             self.state = state

@@ -48,7 +48,8 @@ package struct DriveStatus: Codable, Sendable, Hashable {
     package var rescanning: Bool
 
     package init(
-        home: String, mountpoint: String?, device: String, state: State, items: Int = 0, pending: PendingCounts = .init(),
+        home: String, mountpoint: String?, device: String, state: State, items: Int = 0,
+        pending: PendingCounts = .init(),
         conflicts: Int = 0, errors: [Problem] = [], providers: [Provider] = [], passthrough: Bool = false,
         rescanning: Bool = false
     ) {

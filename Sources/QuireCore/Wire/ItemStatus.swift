@@ -104,7 +104,8 @@ package struct ItemInfo: Codable, Sendable, Hashable {
         let values = try decoder.container(keyedBy: CodingKeys.self)
         self.init(
             status: try ItemStatus(from: decoder), modified: try values.decode(WireTime.self, forKey: .modified),
-            changed: try values.decode(WireTime.self, forKey: .changed), mode: try values.decode(String.self, forKey: .mode),
+            changed: try values.decode(WireTime.self, forKey: .changed),
+            mode: try values.decode(String.self, forKey: .mode),
             tags: try values.decode([String].self, forKey: .tags),
             checksum: try values.decodeIfPresent(ContentChecksum.self, forKey: .checksum),
             conflicts: try values.decode([WirePath].self, forKey: .conflicts),

@@ -9,7 +9,8 @@ extension Driver {
     /// Alone in the gate: check, swap, node table, event. Afterwards, with nothing held: fsync of the directory, and the
     /// kernel's notifications, sent by the notifier's own queue.
     func commit(_ change: LocalChange) throws(LocalChangeError) -> LocalChangeResult {
-        let (outcome, notices) = try gate.exclusive { () throws(LocalChangeError) -> (CompareAndSwapOutcome, [Notice]) in
+        let (outcome, notices) = try gate.exclusive {
+            () throws(LocalChangeError) -> (CompareAndSwapOutcome, [Notice]) in
             let outcome = try CompareAndSwap.perform(tree, change) { openState($0) }
             guard case .done(let committed) = outcome else { return (outcome, []) }
             let notices = follow(committed)
@@ -53,7 +54,9 @@ extension Driver {
             return moved(fromParent, fromName, toParent, toName, status)
         case .removed(let parent, let name, let inode):
             guard let directory = table.known(parent) else { return [] }
-            detach(inode, from: directory, name, wasLast: (committed.previous?.linkCount ?? 1) <= 1 || committed.previous?.kind == .directory, kept: nil)
+            detach(
+                inode, from: directory, name,
+                wasLast: (committed.previous?.linkCount ?? 1) <= 1 || committed.previous?.kind == .directory, kept: nil)
             return [.entry(directory: directory, name)]
         case .attributes(let status):
             return table.known(status.inode).map { [.attributes($0)] } ?? []
@@ -68,7 +71,9 @@ extension Driver {
         guard let directory = table.known(parent) else { return [] }
         guard let previous else { return [.entry(directory: directory, name)] }
         let rebound = table.locked { state -> Node? in
-            guard let node = state.byInode[previous.inode], node.files.isEmpty, previous.linkCount <= 1 else { return nil }
+            guard let node = state.byInode[previous.inode], node.files.isEmpty, previous.linkCount <= 1 else {
+                return nil
+            }
             guard previous.kind == status.kind, !node.isDirectory else { return nil }
             state.byInode[previous.inode] = nil
             node.inode = status.inode
@@ -99,6 +104,8 @@ extension Driver {
             // Into a directory that the kernel does not know: it finds the file there when it looks.
             detach(status.inode, from: from, fromName, wasLast: false, kept: nil)
         }
-        return [from.map { .entry(directory: $0, fromName) }, to.map { .entry(directory: $0, toName) }].compactMap { $0 }
+        return [from.map { .entry(directory: $0, fromName) }, to.map { .entry(directory: $0, toName) }].compactMap {
+            $0
+        }
     }
 }

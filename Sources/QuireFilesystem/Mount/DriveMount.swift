@@ -39,7 +39,8 @@ package final class DriveMount: Sendable {
         let table = NodeTable(
             rootDescriptor: rootDescriptor, rootInode: status.inode,
             descriptorLimit: options.descriptorCache ?? defaultDescriptorCache())
-        let driver = Driver(tree: tree, table: table, services: services, containerRoots: containerRoots, logger: logger)
+        let driver = Driver(
+            tree: tree, table: table, services: services, containerRoots: containerRoots, logger: logger)
         let session = try FuseSession.open(driver: driver, mountpoint: mountpoint, options: options)
         let mount = DriveMount(mountpoint: mountpoint, driver: driver, session: session, readers: options.readers)
         mount.start(readers: options.readers)

@@ -41,7 +41,8 @@ enum FuseSession {
     private static func checkDevice() throws(MountError) {
         if access("/dev/fuse", F_OK) != 0 {
             throw MountError(
-                .unavailable, "/dev/fuse is missing", remedy: "Load the kernel's fuse module (modprobe fuse) and install fuse3.")
+                .unavailable, "/dev/fuse is missing",
+                remedy: "Load the kernel's fuse module (modprobe fuse) and install fuse3.")
         }
         if access("/dev/fuse", R_OK | W_OK) != 0 {
             throw MountError(

@@ -20,7 +20,7 @@ package enum Unmounting {
         switch errno {
         case EBUSY: return .failure(busy(mountpoint))
         case EPERM: return byHelper(mountpoint, lazily: lazily)
-        case EINVAL, ENOENT: return .success(()) // Not mounted any more: somebody else was quicker.
+        case EINVAL, ENOENT: return .success(())  // Not mounted any more: somebody else was quicker.
         case let number:
             return .failure(
                 MountError(.unavailable, "\(mountpoint) cannot be unmounted: \(String(cString: strerror(number)))"))
@@ -30,7 +30,9 @@ package enum Unmounting {
     private static func busy(_ mountpoint: String) -> MountError {
         MountError(
             .busy, "\(mountpoint) is in use by some program",
-            remedy: "Close the files and leave the directory (`fuser -vm \(mountpoint)` names the programs), then try again.")
+            remedy:
+                "Close the files and leave the directory (`fuser -vm \(mountpoint)` names the programs), then try again."
+        )
     }
 
     private static func byHelper(_ mountpoint: String, lazily: Bool) -> Result<Void, MountError> {

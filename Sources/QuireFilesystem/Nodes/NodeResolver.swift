@@ -39,7 +39,8 @@ struct NodeResolver: Sendable {
     }
 
     /// Opens each directory of `steps` in the one before. Nil when one is not where it was thought to be.
-    private func walk(from start: Descriptor, down steps: [(Node, UInt64, FileName)]) throws(DriverError) -> Descriptor? {
+    private func walk(from start: Descriptor, down steps: [(Node, UInt64, FileName)]) throws(DriverError) -> Descriptor?
+    {
         var current = start
         for (node, inode, name) in steps {
             let raw = name.withCString { openat(current.raw, $0, O_PATH | O_NOFOLLOW | O_DIRECTORY | O_CLOEXEC) }
@@ -70,7 +71,9 @@ struct NodeResolver: Sendable {
                 do throws(DriverError) {
                     if let result = try body(try self.directory(directory), name, inode) { return result }
                 } catch {
-                    guard [ENOENT, ENOTDIR, ESTALE, ELOOP].contains(error.errno), attempt + 1 < Self.attempts else { throw error }
+                    guard [ENOENT, ENOTDIR, ESTALE, ELOOP].contains(error.errno), attempt + 1 < Self.attempts else {
+                        throw error
+                    }
                 }
             }
         }

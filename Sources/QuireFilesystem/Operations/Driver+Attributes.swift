@@ -52,7 +52,9 @@ extension Driver {
         }
     }
 
-    private func performSetAttributes(_ reply: consuming Reply, _ node: Node, _ change: AttributeChange, _ file: OpenFile?) {
+    private func performSetAttributes(
+        _ reply: consuming Reply, _ node: Node, _ change: AttributeChange, _ file: OpenFile?
+    ) {
         let caller = reply.caller
         let outcome = Result { () throws(DriverError) -> stat? in
             try gate.shared { () throws(DriverError) -> stat? in try apply(change, to: node, file, caller) }
@@ -78,7 +80,8 @@ extension Driver {
             let reference: Descriptor
             if let file { reference = file.descriptor } else { reference = try resolver.reference(node) }
             // Nothing at all is a chown to the owner and group it has: that, too, takes setuid and setgid away.
-            if change.uid != nil || change.gid != nil || change.mode == nil && change.times == nil && change.size == nil {
+            if change.uid != nil || change.gid != nil || change.mode == nil && change.times == nil && change.size == nil
+            {
                 try StoreCall.check(
                     fchownat(reference.raw, "", change.uid ?? uid_t.max, change.gid ?? gid_t.max, AT_EMPTY_PATH))
             }
@@ -95,9 +98,14 @@ extension Driver {
     }
 
     /// - Returns: false when the content must be fetched first.
-    private func truncate(_ node: Node, _ file: OpenFile?, to size: off_t, _ caller: Caller) throws(DriverError) -> Bool {
+    private func truncate(_ node: Node, _ file: OpenFile?, to size: off_t, _ caller: Caller) throws(DriverError) -> Bool
+    {
         let descriptor: Descriptor
-        if let file, file.isWriter { descriptor = file.descriptor } else { descriptor = try resolver.open(node, O_WRONLY) }
+        if let file, file.isWriter {
+            descriptor = file.descriptor
+        } else {
+            descriptor = try resolver.open(node, O_WRONLY)
+        }
         let before = try StoreCall.status(of: descriptor)
         let isPlaceholder = isDataless(descriptor, before)
         if isPlaceholder, size != 0 { return false }
@@ -143,7 +151,8 @@ extension Driver {
         }
         record(
             content
-                ? .contentChanged(status, writersOpen: writersOpen) : .attributesChanged(status, writersOpen: writersOpen))
+                ? .contentChanged(status, writersOpen: writersOpen)
+                : .attributesChanged(status, writersOpen: writersOpen))
     }
 
     /// STATFS.

@@ -64,7 +64,8 @@ extension Driver {
 
     /// Makes a new entry the caller's, as if the caller had created it: their user, and their group unless the directory
     /// hands down its own (setgid). Nobody else meets the entry before: the kernel holds the directory's lock.
-    private func give(_ directory: Descriptor, _ name: FileName, to caller: Caller, _ mode: mode_t?) throws(DriverError) {
+    private func give(_ directory: Descriptor, _ name: FileName, to caller: Caller, _ mode: mode_t?) throws(DriverError)
+    {
         guard runsAsRoot, caller.uid != 0 || caller.gid != 0 else { return }
         let inherits = try StoreCall.status(of: directory).st_mode & 0o2000 != 0
         let group = inherits ? gid_t.max : caller.gid
@@ -92,7 +93,8 @@ extension Driver {
     }
 
     private func performCreate(
-        _ reply: consuming Reply, _ directory: Node, _ name: FileName, _ mode: mode_t, _ flags: CInt, _ claim: HeldClaim?
+        _ reply: consuming Reply, _ directory: Node, _ name: FileName, _ mode: mode_t, _ flags: CInt,
+        _ claim: HeldClaim?
     ) {
         let caller = reply.caller
         let made = Result { () throws(DriverError) -> (Node, stat, OpenFile, OpenAnswer) in

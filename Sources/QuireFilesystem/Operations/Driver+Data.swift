@@ -63,7 +63,8 @@ extension Driver {
 
     /// COPY_FILE_RANGE between two files of the drive.
     func copyRange(
-        _ reply: consuming Reply, from source: OpenFile, _ sourceOffset: off_t, to target: OpenFile, _ targetOffset: off_t,
+        _ reply: consuming Reply, from source: OpenFile, _ sourceOffset: off_t, to target: OpenFile,
+        _ targetOffset: off_t,
         _ length: Int
     ) {
         parking.offload(reply) { reply in

@@ -29,7 +29,8 @@ extension Driver {
     /// READDIR and READDIRPLUS: as many entries from `offset` on as fit.
     ///
     /// With attributes each entry counts as looked up; entries that vanish meanwhile are left out.
-    func list(_ reply: consuming Reply, _ directory: OpenDirectory, _ size: Int, _ offset: off_t, withAttributes: Bool) {
+    func list(_ reply: consuming Reply, _ directory: OpenDirectory, _ size: Int, _ offset: off_t, withAttributes: Bool)
+    {
         let buffer = UnsafeMutablePointer<CChar>.allocate(capacity: max(size, 1))
         defer { buffer.deallocate() }
         let filled = gate.shared {

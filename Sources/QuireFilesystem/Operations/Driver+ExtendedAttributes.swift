@@ -54,7 +54,8 @@ extension Driver {
     }
 
     /// SETXATTR and REMOVEXATTR (`value` nil).
-    func setExtendedAttribute(_ reply: consuming Reply, _ node: Node, _ name: String, _ value: [UInt8]?, _ flags: CInt) {
+    func setExtendedAttribute(_ reply: consuming Reply, _ node: Node, _ name: String, _ value: [UInt8]?, _ flags: CInt)
+    {
         switch AttributeName(name) {
         case .unsupported: reply.error(EOPNOTSUPP)
         case .own(let name):

@@ -42,7 +42,9 @@ extension Driver {
         // Two names of one file: POSIX says that nothing happens.
         if let present, present.inode == moved.inode { return }
 
-        if let replaced { detach(replaced.inode, from: target.directory, target.name, wasLast: replacedIsLast, kept: kept) }
+        if let replaced {
+            detach(replaced.inode, from: target.directory, target.name, wasLast: replacedIsLast, kept: kept)
+        }
         let writersOpen = table.locked { state in
             let writers = state.byInode[moved.inode]?.writers ?? 0
             Self.reattach(state.byInode[moved.inode], from: source, to: target)

@@ -65,7 +65,8 @@ package struct DriveServices: Sendable {
     package var claimDeadline: Duration
 
     package init(
-        sink: any StoreEventSink, content: any ContentSource, attributes: any ItemAttributeSource, coordinator: Coordinator,
+        sink: any StoreEventSink, content: any ContentSource, attributes: any ItemAttributeSource,
+        coordinator: Coordinator,
         claimDeadline: Duration = .seconds(10)
     ) {
         self.sink = sink

@@ -49,7 +49,8 @@ extension Driver {
             until: { [services] () async throws(DriverError) in
                 do throws(CoordinationError) {
                     let claim = try await services.coordinator.acquire(
-                        accesses, purpose: Coordinator.mountPurpose, processID: process, deadline: services.claimDeadline)
+                        accesses, purpose: Coordinator.mountPurpose, processID: process,
+                        deadline: services.claimDeadline)
                     held.set(HeldClaim(claim, of: services.coordinator))
                 } catch {
                     if Task.isCancelled { throw DriverError(EINTR) }

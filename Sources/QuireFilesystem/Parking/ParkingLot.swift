@@ -40,10 +40,11 @@ final class ParkingLot: Sendable {
             state.places[state.nextTicket] = Place()
             return state.nextTicket
         }
-        reply.whenInterrupted({ request, data in
-            guard let request, let data else { return }
-            Driver.of(request).parking.interrupt(UInt(bitPattern: data))
-        }, ticket: ticket)
+        reply.whenInterrupted(
+            { request, data in
+                guard let request, let data else { return }
+                Driver.of(request).parking.interrupt(UInt(bitPattern: data))
+            }, ticket: ticket)
         let box = ReplyBox(reply)
         let task = Task { [self] in
             do throws(DriverError) {

@@ -90,7 +90,8 @@ enum Operations {
                 driver.link(reply, driver.table.node(UInt64(node)), end.directory, end.name)
             }
         }
-        table.readlink = { request, node in serve(request, node) { driver, reply, node in driver.readLink(reply, node) } }
+        table.readlink = { request, node in serve(request, node) { driver, reply, node in driver.readLink(reply, node) }
+        }
     }
 
     private static func addFiles(_ table: inout fuse_lowlevel_ops) {

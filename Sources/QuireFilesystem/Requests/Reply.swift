@@ -74,7 +74,9 @@ struct Reply: ~Copyable, @unchecked Sendable {
     }
 
     consuming func data(_ bytes: [UInt8]) {
-        bytes.withUnsafeBytes { _ = fuse_reply_buf(request, $0.baseAddress?.assumingMemoryBound(to: CChar.self), $0.count) }
+        bytes.withUnsafeBytes {
+            _ = fuse_reply_buf(request, $0.baseAddress?.assumingMemoryBound(to: CChar.self), $0.count)
+        }
         discard self
     }
 

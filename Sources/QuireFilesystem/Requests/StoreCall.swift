@@ -55,8 +55,9 @@ extension FileName {
     /// A name that the kernel hands over: checked by it, ended by NUL.
     init(kernel pointer: UnsafePointer<CChar>) {
         let count = strlen(pointer)
-        self.init(unchecked: pointer.withMemoryRebound(to: UInt8.self, capacity: count) {
-            Array(UnsafeBufferPointer(start: $0, count: count))
-        })
+        self.init(
+            unchecked: pointer.withMemoryRebound(to: UInt8.self, capacity: count) {
+                Array(UnsafeBufferPointer(start: $0, count: count))
+            })
     }
 }

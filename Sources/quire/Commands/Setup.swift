@@ -58,7 +58,8 @@ struct Provider: AsyncParsableCommand {
     struct Remove: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Remove a provider that keeps nothing.",
-            discussion: "The default provider, and one that keeps a container, is not removed. What it stores stays there.")
+            discussion:
+                "The default provider, and one that keeps a container, is not removed. What it stores stays there.")
 
         @OptionGroup var home: HomeOptions
 

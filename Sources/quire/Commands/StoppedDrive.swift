@@ -41,7 +41,8 @@ struct StoppedDrive: DriveCaller {
     private func methods(_ home: OpenHome, _ index: DriveIndex) -> MethodTable {
         let configuration = home.configuration
         let view = DriveView(
-            catalog: index, tree: index.tree, providerName: { configuration.providerName(of: $0) }, transfer: { _ in nil })
+            catalog: index, tree: index.tree, providerName: { configuration.providerName(of: $0) },
+            transfer: { _ in nil })
         var methods = MethodTable()
         ViewMethods(view: view).addMethods(to: &methods)
         CheckMethods(index: index) { configuration }.addMethods(to: &methods)
@@ -50,7 +51,9 @@ struct StoppedDrive: DriveCaller {
             return []
         }.addMethods(to: &methods)
         let versions = VersionService(view: view, versions: home.home.keptVersions, staging: home.home.staging)
-        methods.on(VersionMethods.Versions.self) { target, _ in .init(versions: try await versions.list(target.path.path)) }
+        methods.on(VersionMethods.Versions.self) { target, _ in
+            .init(versions: try await versions.list(target.path.path))
+        }
         methods.on(DriveMethods.Status.self) { _, _ in try await status(home, index) }
         return methods
     }
@@ -73,7 +76,8 @@ struct StoppedDrive: DriveCaller {
         }
         let names = [configuration.defaultProvider?.name] + configuration.separateContainers.map(\.provider)
         return DriveStatus(
-            home: location.home, mountpoint: nil, device: configuration.deviceName, state: .stopped, items: counts.items,
+            home: location.home, mountpoint: nil, device: configuration.deviceName, state: .stopped,
+            items: counts.items,
             pending: PendingCounts(
                 upload: counts.pendingUploads, delete: counts.pendingDeletes, rename: counts.pendingRenames),
             conflicts: counts.conflicts, errors: DriveStatus.Problem.list(errors),

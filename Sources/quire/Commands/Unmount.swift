@@ -6,7 +6,8 @@ import QuireCore
 struct Unmount: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Unmount the drive and stop its daemon.",
-        discussion: "Finishes pending index work first. Says what is not yet uploaded; that is uploaded at the next mount.")
+        discussion:
+            "Finishes pending index work first. Says what is not yet uploaded; that is uploaded at the next mount.")
 
     @OptionGroup var home: HomeOptions
 

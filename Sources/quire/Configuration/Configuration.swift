@@ -86,7 +86,8 @@ extension Configuration {
         }
         if let container = containers.first(where: { $0.provider == name }) {
             throw QuireError(
-                .usage, "\(name) keeps the container \(container.id)", remedy: "A container's provider cannot be removed")
+                .usage, "\(name) keeps the container \(container.id)",
+                remedy: "A container's provider cannot be removed")
         }
         providers.removeAll { $0.name == name }
     }
@@ -94,7 +95,8 @@ extension Configuration {
     /// Adds a container.
     mutating func add(_ container: Container) throws(QuireError) {
         guard container.id != .default, !containers.contains(where: { $0.id == container.id }) else {
-            throw QuireError(.usage, "the container \(container.id) exists already", remedy: "See `quire container list`")
+            throw QuireError(
+                .usage, "the container \(container.id) exists already", remedy: "See `quire container list`")
         }
         guard self.container(directory: container.name) == nil else {
             throw QuireError(
@@ -111,7 +113,8 @@ extension Configuration {
             }
             if let other = containers.first(where: { $0.provider == name }) {
                 throw QuireError(
-                    .usage, "\(name) keeps the container \(other.id) already", remedy: "Give each container its own provider")
+                    .usage, "\(name) keeps the container \(other.id) already",
+                    remedy: "Give each container its own provider")
             }
         }
         containers.append(container)
@@ -120,6 +123,10 @@ extension Configuration {
     /// Letters, digits, `-`, `_`; 1 to 60.
     static func isName(_ text: String) -> Bool {
         (1...60).contains(text.utf8.count)
-            && text.unicodeScalars.allSatisfy { $0.isASCII && ($0.properties.isAlphabetic || $0.properties.numericType != nil || "-_".unicodeScalars.contains($0)) }
+            && text.unicodeScalars.allSatisfy {
+                $0.isASCII
+                    && ($0.properties.isAlphabetic || $0.properties.numericType != nil
+                        || "-_".unicodeScalars.contains($0))
+            }
     }
 }

@@ -57,7 +57,8 @@ struct ConfigurationFile: Sendable {
         }
         guard reading.unknownKeys.isEmpty else {
             throw QuireError(
-                .usage, "\(path) has keys that this version does not know: \(reading.unknownKeys.joined(separator: ", "))",
+                .usage,
+                "\(path) has keys that this version does not know: \(reading.unknownKeys.joined(separator: ", "))",
                 remedy: "Rewriting the file would drop them: remove them, or edit the file by hand")
         }
         var configuration = reading.configuration

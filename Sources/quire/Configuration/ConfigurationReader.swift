@@ -77,7 +77,9 @@ struct ConfigurationReader {
         if let sync = try root.section("sync") {
             note(sync, known: ["poll_seconds", "settle_milliseconds", "parallel"])
             if let value = try sync.integer("poll_seconds", in: 1...86_400) { result.pollSeconds = value }
-            if let value = try sync.integer("settle_milliseconds", in: 0...3_600_000) { result.settleMilliseconds = value }
+            if let value = try sync.integer("settle_milliseconds", in: 0...3_600_000) {
+                result.settleMilliseconds = value
+            }
             if let value = try sync.integer("parallel", in: 1...64) { result.parallel = value }
         }
         if let coordination = try root.section("coordination") {
@@ -95,9 +97,12 @@ struct ConfigurationReader {
         guard let id = ContainerID(text) else {
             throw section.wrong("id", "is not a container id (letters, digits, `-`, `_` and dots between them)")
         }
-        guard let name = FileName(try section.required("name")) else { throw section.wrong("name", "is not a file name") }
+        guard let name = FileName(try section.required("name")) else {
+            throw section.wrong("name", "is not a file name")
+        }
         return Configuration.Container(
-            id: id, name: name, provider: try section.string("provider"), isPublic: try section.boolean("public") ?? false)
+            id: id, name: name, provider: try section.string("provider"),
+            isPublic: try section.boolean("public") ?? false)
     }
 
     private func add(_ section: Section, _ body: () throws(QuireError) -> Void) throws(QuireError) {

@@ -30,7 +30,8 @@ struct HomeLocation: Sendable, Equatable {
             // The XDG specification: a relative value is to be ignored.
             if let value = set(variable), value.hasPrefix("/") { return AbsolutePath.normalized(value, in: "/") }
             guard let user = set("HOME") else {
-                throw QuireError(.usage, "neither --home, QUIRE_HOME, \(variable) nor HOME is set", remedy: "Give --home DIR")
+                throw QuireError(
+                    .usage, "neither --home, QUIRE_HOME, \(variable) nor HOME is set", remedy: "Give --home DIR")
             }
             return AbsolutePath.normalized("\(user)/\(fallback)", in: workingDirectory)
         }

@@ -18,7 +18,8 @@ final class CoordinationService: Sendable {
     init(coordinator: Coordinator) { self.coordinator = coordinator }
 
     func addMethods(to methods: inout MethodTable) {
-        methods.on(CoordinationMethods.Dump.self) { [self] _, _ in .init(claims: coordinator.snapshot().map(Self.shown)) }
+        methods.on(CoordinationMethods.Dump.self) { [self] _, _ in .init(claims: coordinator.snapshot().map(Self.shown))
+        }
         methods.on(CoordinationMethods.Acquire.self) { [self] parameters, context in
             try await acquire(parameters, for: context.client)
         }
@@ -107,7 +108,8 @@ final class CoordinationService: Sendable {
         }
         return CoordinationMethods.Claim(
             id: report.id.rawValue, state: report.isHeld ? "held" : "waiting",
-            paths: report.accesses.map { WirePath($0.path) }, access: intent ?? "none", purpose: report.purpose.rawValue,
+            paths: report.accesses.map { WirePath($0.path) }, access: intent ?? "none",
+            purpose: report.purpose.rawValue,
             pid: report.processID, ageSeconds: report.age / .seconds(1))
     }
 

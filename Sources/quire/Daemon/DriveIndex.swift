@@ -15,7 +15,8 @@ struct DriveIndex: Sendable {
 
     private func catalogEntry(_ item: IndexItem) -> CatalogEntry {
         CatalogEntry(
-            path: item.path, id: item.id, kind: item.local.kind, size: item.local.kind == .directory ? 0 : item.local.size,
+            path: item.path, id: item.id, kind: item.local.kind,
+            size: item.local.kind == .directory ? 0 : item.local.size,
             mode: item.local.mode, mtime: item.local.mtime, ctime: item.local.ctime, inode: item.local.inode,
             container: item.container, base: item.base, isDataless: item.local.isDataless,
             isPending: !item.difference.isEmpty, isPinned: item.isPinned, tags: item.tags, state: item.state,

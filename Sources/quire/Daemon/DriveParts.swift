@@ -35,7 +35,8 @@ struct DriveParts: Sendable {
     }
 
     private static func open(
-        _ home: OpenHome, _ index: DriveIndex, _ notes: [String], plan: MountPlan, mountpoint: Mountpoint, logger: Logger
+        _ home: OpenHome, _ index: DriveIndex, _ notes: [String], plan: MountPlan, mountpoint: Mountpoint,
+        logger: Logger
     ) async throws -> DriveParts {
         let configuration = home.configuration
         let factory = ProviderFactory(logger: logger)
@@ -51,7 +52,8 @@ struct DriveParts: Sendable {
             at: mountpoint, home, index, late, ItemAttributes(view: view), coordinator, plan, logger)
         let sync = SyncService(
             environment: SyncEnvironment(
-                index: index.sync, committer: mount, coordinator: coordinator, tree: index.tree, staging: home.home.staging,
+                index: index.sync, committer: mount, coordinator: coordinator, tree: index.tree,
+                staging: home.home.staging,
                 versions: home.home.keptVersions, settings: SyncSettings(configuration)),
             containers: containers, logger: logger)
         late.bind(sync)

@@ -22,7 +22,8 @@ struct LiveSetup: Sendable {
             await index.settle()
             var effective = configuration
             for position in effective.providers.indices {
-                effective.providers[position].isDefault = effective.providers[position].name == running.defaultProvider?.name
+                effective.providers[position].isDefault =
+                    effective.providers[position].name == running.defaultProvider?.name
             }
             sync.replaceContainers(try factory.containers(effective))
         }

@@ -19,7 +19,9 @@ struct ProviderBinding: Sendable {
             guard former != binding else { continue }
             if former != nil {
                 try await forget(container.id)
-                notes.append("\(container.id == .default ? "the drive" : "\(container.id)") is kept by \(provider.name) from now on")
+                notes.append(
+                    "\(container.id == .default ? "the drive" : "\(container.id)") is kept by \(provider.name) from now on"
+                )
             }
             try await index.index.setValue(key, binding)
         }
@@ -28,7 +30,9 @@ struct ProviderBinding: Sendable {
 
     private func forget(_ container: ContainerID) async throws {
         let bases = try await index.index.baseTree(container: container).map(\.base.path)
-        for path in bases where path.components.count == 1 { index.record(.baseRemoved(container: container, path: path)) }
+        for path in bases where path.components.count == 1 {
+            index.record(.baseRemoved(container: container, path: path))
+        }
         try await index.index.settle()
         try await index.index.setValue("cursor.\(container)", nil)
     }

@@ -32,11 +32,14 @@ struct CheckMethods: Sendable {
         index.index.beginRescan()
         _ = await index.index.rescanFinished()
         let remaining = Set(try await check.store().differences.map(\.path))
-        return (items, found.map { difference in
-            var difference = difference
-            difference.repaired = !remaining.contains(difference.path)
-            return difference
-        })
+        return (
+            items,
+            found.map { difference in
+                var difference = difference
+                difference.repaired = !remaining.contains(difference.path)
+                return difference
+            }
+        )
     }
 
     private func provider() async throws -> [CheckDifference] {
@@ -60,7 +63,8 @@ struct CheckMethods: Sendable {
             }
             return items
         } catch {
-            throw QuireError(error.isRetryable ? .temporary : .failed, "the provider \(container.providerName): \(error)")
+            throw QuireError(
+                error.isRetryable ? .temporary : .failed, "the provider \(container.providerName): \(error)")
         }
     }
 }

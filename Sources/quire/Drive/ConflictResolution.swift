@@ -28,7 +28,8 @@ struct ConflictResolution: Equatable {
             let meant = copies.filter { $0.name?.description == name || Self.conflict($0)?.device == name }
             guard !meant.isEmpty else {
                 let known = ["current"] + copies.compactMap { Self.conflict($0)?.device }
-                throw QuireError(.usage, "\(document) has no version \"\(name)\"", remedy: "It has \(known.joined(separator: ", "))")
+                throw QuireError(
+                    .usage, "\(document) has no version \"\(name)\"", remedy: "It has \(known.joined(separator: ", "))")
             }
             kept += meant.filter { !kept.contains($0) }
         }

@@ -39,7 +39,8 @@ struct DriveCheck: Sendable {
         var differences: [CheckDifference] = []
         func differ(_ path: RelativePath, _ message: String) {
             differences.append(
-                CheckDifference(path: WirePath(root.appending(path)), kind: .provider, message: message, repaired: false))
+                CheckDifference(
+                    path: WirePath(root.appending(path)), kind: .provider, message: message, repaired: false))
         }
         for item in items where !excluded.contains(where: { item.path.isInside($0) }) {
             guard let base = believed.removeValue(forKey: item.path) else {
@@ -91,7 +92,9 @@ struct DriveCheck: Sendable {
             if entry.kind == .file, entry.size != status.size {
                 return "\(status.size) bytes in the store, \(entry.size) in the index"
             }
-            if entry.kind != .directory, entry.mtime != status.mtime { return "changed in the store, and the index missed it" }
+            if entry.kind != .directory, entry.mtime != status.mtime {
+                return "changed in the store, and the index missed it"
+            }
             return entry.mode == status.mode ? nil : "its mode differs between store and index"
         }
     }

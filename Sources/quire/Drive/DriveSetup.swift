@@ -27,11 +27,12 @@ struct DriveSetup: Sendable {
     func containers(_ configuration: Configuration) -> [SetupMethods.Container] {
         let root = SetupMethods.Container(
             id: .default, name: "", provider: configuration.defaultProvider?.name, isPublic: true)
-        return [root] + configuration.containers.map { container in
-            SetupMethods.Container(
-                id: container.id, name: container.name.description, provider: container.provider,
-                isPublic: container.isPublic)
-        }
+        return [root]
+            + configuration.containers.map { container in
+                SetupMethods.Container(
+                    id: container.id, name: container.name.description, provider: container.provider,
+                    isPublic: container.isPublic)
+            }
     }
 
     /// Adds a provider and returns the new configuration with what there is to say.
@@ -41,7 +42,8 @@ struct DriveSetup: Sendable {
         let url = try ProviderURL.checked(provider.url, location: location)
         let configuration = try location.configuration.update { configuration throws(QuireError) in
             if let other = configuration.providers.first(where: { $0.url == url }) {
-                throw QuireError(.usage, "\(other.name) keeps documents at \(url) already", remedy: "Choose another folder")
+                throw QuireError(
+                    .usage, "\(other.name) keeps documents at \(url) already", remedy: "Choose another folder")
             }
             try configuration.add(
                 Configuration.Provider(name: provider.name, url: url, isDefault: provider.isDefault, identity: nil))
@@ -62,7 +64,8 @@ struct DriveSetup: Sendable {
     /// Adds a container to the configuration and makes its Data scope; its directory on the drive is the caller's to make.
     func add(_ container: SetupMethods.Container) throws(QuireError) -> (Configuration, Configuration.Container) {
         guard let name = FileName(container.name), name.bytes.count <= 255 else {
-            throw QuireError(.usage, "\"\(container.name)\" cannot be a directory's name", remedy: "Choose another with --name")
+            throw QuireError(
+                .usage, "\"\(container.name)\" cannot be a directory's name", remedy: "Choose another with --name")
         }
         let added = Configuration.Container(
             id: container.id, name: name, provider: container.provider, isPublic: container.isPublic)

@@ -84,7 +84,8 @@ struct DriveView: Sendable {
     func status(_ entry: CatalogEntry) -> ItemStatus {
         ItemStatus(
             path: WirePath(entry.path), id: entry.id, kind: entry.kind, size: entry.size,
-            state: transfer(entry.id) ?? entry.state, version: entry.base?.version, provider: providerName(entry.container), container: entry.container,
+            state: transfer(entry.id) ?? entry.state, version: entry.base?.version,
+            provider: providerName(entry.container), container: entry.container,
             pinned: entry.isPinned, materialized: entry.isDataless || entry.kind != .file ? 0 : entry.size)
     }
 

@@ -29,6 +29,7 @@ struct LocalCaller: DriveCaller {
     }
 
     private static func needsDaemon(_ method: String) -> QuireError {
-        QuireError(.unavailable, "no daemon serves the drive, and \(method) needs one", remedy: "Start it with `quire mount`")
+        QuireError(
+            .unavailable, "no daemon serves the drive, and \(method) needs one", remedy: "Start it with `quire mount`")
     }
 }

@@ -16,7 +16,8 @@ enum ProviderURL {
     static func checked(_ url: String, location: HomeLocation) throws(QuireError) -> String {
         guard let folder = folder(url) else {
             if ["webdav+", "s3+", "webdav:", "s3:"].contains(where: url.hasPrefix) {
-                throw QuireError(.usage, "this version cannot keep documents at \(url)", remedy: "Use folder:/absolute/path")
+                throw QuireError(
+                    .usage, "this version cannot keep documents at \(url)", remedy: "Use folder:/absolute/path")
             }
             throw QuireError(.usage, "\"\(url)\" is not a provider's URL", remedy: "Use folder:/absolute/path")
         }
@@ -25,11 +26,15 @@ enum ProviderURL {
         for part in ["drive", "data", "staging", "versions"]
         where AbsolutePath.isInside(real, "\(home)/\(part)") || AbsolutePath.isInside("\(home)/\(part)", real) {
             throw QuireError(
-                .usage, "the folder \(folder) overlaps the drive's own \(home)/\(part)", remedy: "Choose a folder elsewhere")
+                .usage, "the folder \(folder) overlaps the drive's own \(home)/\(part)",
+                remedy: "Choose a folder elsewhere")
         }
-        if let mount = MountTable.current().entries.first(where: { $0.isDrive && AbsolutePath.isInside(real, $0.mountpoint) }) {
+        if let mount = MountTable.current().entries.first(where: {
+            $0.isDrive && AbsolutePath.isInside(real, $0.mountpoint)
+        }) {
             throw QuireError(
-                .usage, "the folder \(folder) lies on the drive mounted at \(mount.mountpoint)", remedy: "Choose a folder elsewhere")
+                .usage, "the folder \(folder) lies on the drive mounted at \(mount.mountpoint)",
+                remedy: "Choose a folder elsewhere")
         }
         return "folder:\(folder)"
     }

@@ -34,7 +34,8 @@ struct VersionService: Sendable {
             let status = try tree.requiredStatus(at: path)
             return try committer.commit(
                 LocalChange(
-                    path: path, .install(stagedPath: file, dataless: false), expecting: .fingerprint(status.fingerprint),
+                    path: path, .install(stagedPath: file, dataless: false),
+                    expecting: .fingerprint(status.fingerprint),
                     base: nil))
         }
         guard case .done = result else {

@@ -23,7 +23,9 @@ struct MountPlan: Sendable {
             }
             mountpointArgument = AbsolutePath.normalized("\(user)/Drive", in: "/")
         }
-        guard mountpointArgument != "/" else { throw QuireError(.usage, "the mountpoint is /", remedy: "Choose another") }
+        guard mountpointArgument != "/" else {
+            throw QuireError(.usage, "the mountpoint is /", remedy: "Choose another")
+        }
     }
 
     /// All that can be known to fail before anything is changed.
@@ -66,7 +68,8 @@ struct MountRequest: Sendable, Equatable {
             // What mount(8) adds by itself, and what holds anyway.
             case "rw", "default_permissions", "nosuid", "nodev", "noatime": break
             default:
-                guard option.hasPrefix("readers="), let count = Int(option.dropFirst(8)), (1...16).contains(count) else {
+                guard option.hasPrefix("readers="), let count = Int(option.dropFirst(8)), (1...16).contains(count)
+                else {
                     throw QuireError(
                         .usage, "the mount option \"\(option)\" is not known",
                         remedy: "Known are allow_other, readers=1…16, nopassthrough, debug")

@@ -17,7 +17,8 @@ struct Mountpoint: Sendable, Equatable {
         let mountpoint = try resolved(path)
         if let entry = MountTable.current().entry(at: mountpoint.path), entry.isDrive {
             throw QuireError(
-                .usage, "\(mountpoint.path) is already mounted", remedy: "Unmount it with `quire unmount`, or choose another")
+                .usage, "\(mountpoint.path) is already mounted",
+                remedy: "Unmount it with `quire unmount`, or choose another")
         }
         if !mountpoint.isMissing { try requireEmptyDirectory(mountpoint.path) }
         let home = DrivePaths.realPath(location.home) ?? location.home
@@ -37,7 +38,8 @@ struct Mountpoint: Sendable, Equatable {
         for folder in folders.map({ DrivePaths.realPath($0) ?? $0 })
         where AbsolutePath.isInside(mountpoint.path, folder) {
             throw QuireError(
-                .usage, "\(mountpoint.path) is inside the provider's folder \(folder)", remedy: "Choose a mountpoint elsewhere")
+                .usage, "\(mountpoint.path) is inside the provider's folder \(folder)",
+                remedy: "Choose a mountpoint elsewhere")
         }
         return mountpoint
     }
@@ -51,15 +53,19 @@ struct Mountpoint: Sendable, Equatable {
     private static func resolved(_ path: String) throws(QuireError) -> Mountpoint {
         if let real = DrivePaths.realPath(path) { return Mountpoint(path: real, isMissing: false) }
         guard errno == ENOENT else { throw failure("cannot use the mountpoint", path) }
-        guard let slash = path.lastIndex(of: "/"), path.utf8.count > 1 else { throw failure("cannot use the mountpoint", path) }
+        guard let slash = path.lastIndex(of: "/"), path.utf8.count > 1 else {
+            throw failure("cannot use the mountpoint", path)
+        }
         var status = stat()
         guard lstat(path, &status) != 0 else {
-            throw QuireError(.usage, "\(path) is a symlink that leads nowhere", remedy: "Remove it or choose another mountpoint")
+            throw QuireError(
+                .usage, "\(path) is a symlink that leads nowhere", remedy: "Remove it or choose another mountpoint")
         }
         let parent = slash == path.startIndex ? "/" : String(path[..<slash])
         guard let real = DrivePaths.realPath(parent) else {
             throw QuireError(
-                .usage, "the mountpoint \(path) is missing, and so is \(parent)", remedy: "Make the directory \(parent) first")
+                .usage, "the mountpoint \(path) is missing, and so is \(parent)",
+                remedy: "Make the directory \(parent) first")
         }
         return Mountpoint(path: (real == "/" ? "" : real) + path[slash...], isMissing: true)
     }
@@ -90,7 +96,8 @@ struct Mountpoint: Sendable, Equatable {
             guard isDead(real) else { return }
             guard MountTable.current().entry(at: real)?.isDrive == true else {
                 throw QuireError(
-                    .unavailable, "\(real) has a dead mount of another filesystem", remedy: "Take it away with `umount -l \(real)`")
+                    .unavailable, "\(real) has a dead mount of another filesystem",
+                    remedy: "Take it away with `umount -l \(real)`")
             }
             try detach(real)
         }

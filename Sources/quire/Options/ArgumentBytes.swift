@@ -11,7 +11,9 @@ enum ArgumentBytes {
     /// The process's arguments, without its name.
     static func arguments() -> [String] {
         (1..<max(1, Int(CommandLine.argc))).compactMap { index in
-            CommandLine.unsafeArgv[index].map { text(UnsafeBufferPointer(start: $0, count: strlen($0)).map { UInt8(bitPattern: $0) }) }
+            CommandLine.unsafeArgv[index].map {
+                text(UnsafeBufferPointer(start: $0, count: strlen($0)).map { UInt8(bitPattern: $0) })
+            }
         }
     }
 

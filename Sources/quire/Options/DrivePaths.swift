@@ -39,7 +39,9 @@ struct DrivePaths: Sendable {
             return path
         }
         guard let path = onDrive(bytes) else {
-            let place = mountpoint.map { "is not on the drive, which is at \($0)" } ?? "is not on the drive, which is not mounted"
+            let place =
+                mountpoint.map { "is not on the drive, which is at \($0)" }
+                ?? "is not on the drive, which is not mounted"
             throw QuireError(
                 .usage, "\(DisplayBytes.escaped(bytes)) \(place)",
                 remedy: "Give a path on it, or one relative to the drive's root")
@@ -50,7 +52,8 @@ struct DrivePaths: Sendable {
     private func onDrive(_ absolute: [UInt8]) -> RelativePath? {
         guard let path = Self.joined([], absolute) else { return nil }
         if let found = below(path) { return found }
-        guard let name = path.name, let parent = path.parent, let text = String(validating: parent.bytes, as: UTF8.self),
+        guard let name = path.name, let parent = path.parent,
+            let text = String(validating: parent.bytes, as: UTF8.self),
             let real = resolve("/" + text), let directory = RelativePath(parsing: real)
         else { return nil }
         return below(directory.appending(name))

@@ -19,7 +19,9 @@ struct WireTests {
         #expect(try roundTrip(WirePath(.root)).1 == "\"\"")
     }
 
-    @Test("A path that leads out of the drive is refused", arguments: [#""a/../b""#, #""..""#, #"{"base64":"Li4="}"#, "3"])
+    @Test(
+        "A path that leads out of the drive is refused",
+        arguments: [#""a/../b""#, #""..""#, #"{"base64":"Li4="}"#, "3"])
     func refusedPaths(text: String) {
         #expect(throws: (any Error).self) { _ = try WireCodec.decode(WirePath.self, from: Array(text.utf8)) }
     }
