@@ -3,6 +3,8 @@ import CLinux
 import Glibc
 import QuireCoordination
 import QuireCore
+import QuireStore
+import Synchronization
 
 extension Driver {
     /// RENAME, with all flags of quire_renameat2(2) that the store's file system knows.
@@ -10,6 +12,56 @@ extension Driver {
         if isContainerRoot(source.directory, source.name) || isContainerRoot(target.directory, target.name) {
             return reply.error(EBUSY)
         }
+        if container(of: source) != container(of: target) {
+            // What is below may have to be looked at first.
+            return parking.offload(reply) { [self] reply in renameAcrossContainers(reply, source, target, flags) }
+        }
+        renameInOrder(reply, source, target, flags)
+    }
+
+    /// From one container to another: for their providers that is an upload and a deletion, so all content must be here.
+    /// Where some is not, EXDEV: `mv` then copies, which brings it here, and removes.
+    private func renameAcrossContainers(
+        _ reply: consuming Reply, _ source: Entry, _ target: Entry, _ flags: CUnsignedInt
+    ) {
+        let isWhole = Result { () throws(DriverError) -> Bool in
+            let found = try hasDataless(try resolver.directory(source.directory), source.name)
+            guard flags & Self.exchange != 0, !found else { return !found }
+            return try !hasDataless(try resolver.directory(target.directory), target.name)
+        }
+        switch isWhole {
+        case .success(true): renameInOrder(reply, source, target, flags)
+        case .success(false): reply.error(EXDEV)
+        case .failure(let error): reply.error(error.errno)
+        }
+    }
+
+    /// The top-level directory that is the container an entry lies in; nil for the default container.
+    private func container(of entry: Entry) -> FileName? {
+        guard let top = table.path(of: entry.directory)?.components.first else { return nil }
+        return containerRoots.withLock { $0.contains(top) } ? top : nil
+    }
+
+    /// Whether the content of an entry, or of anything below it, is not here.
+    private func hasDataless(_ directory: Descriptor, _ name: FileName) throws(DriverError) -> Bool {
+        let status = try StoreCall.status(in: directory, name)
+        switch status.st_mode & S_IFMT {
+        case S_IFREG:
+            guard Placeholder.isCandidate(FileStatus(status)) else { return false }
+            let raw = name.withCString { openat(directory.raw, $0, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC) }
+            guard raw >= 0 else { throw DriverError.last() }
+            return isDataless(Descriptor(owning: raw), status)
+        case S_IFDIR:
+            let raw = name.withCString { openat(directory.raw, $0, O_RDONLY | O_NOFOLLOW | O_DIRECTORY | O_CLOEXEC) }
+            guard raw >= 0 else { throw DriverError.last() }
+            let below = Descriptor(owning: raw)
+            for child in try StoreCall.names(in: below) where try hasDataless(below, child) { return true }
+            return false
+        default: return false
+        }
+    }
+
+    private func renameInOrder(_ reply: consuming Reply, _ source: Entry, _ target: Entry, _ flags: CUnsignedInt) {
         if mustAskCoordinator {
             let accesses = accesses(moving: source, to: target)
             coordinated(reply, accesses) { driver, reply, _ in driver.performRename(reply, source, target, flags) }

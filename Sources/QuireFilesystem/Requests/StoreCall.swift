@@ -30,6 +30,29 @@ enum StoreCall {
         }
     }
 
+    /// The names in a directory, without `.` and `..`.
+    static func names(in directory: Descriptor) throws(DriverError) -> [FileName] {
+        let raw = openat(directory.raw, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard raw >= 0 else { throw DriverError.last() }
+        guard let stream = fdopendir(raw) else {
+            let error = DriverError.last()
+            close(raw)
+            throw error
+        }
+        defer { closedir(stream) }
+        var names: [FileName] = []
+        errno = 0
+        while let entry = readdir(stream) {
+            let name = withUnsafeMutablePointer(to: &entry.pointee.d_name) {
+                $0.withMemoryRebound(to: CChar.self, capacity: 256) { FileName(kernel: $0) }
+            }
+            if name.bytes != [0x2E], name.bytes != [0x2E, 0x2E] { names.append(name) }
+            errno = 0
+        }
+        guard errno == 0 else { throw DriverError.last() }
+        return names
+    }
+
     /// Throws the errno when a call returned -1.
     static func check(_ result: CInt) throws(DriverError) {
         guard result != -1 else { throw DriverError.last() }
