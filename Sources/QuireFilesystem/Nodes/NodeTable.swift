@@ -6,7 +6,7 @@ import Synchronization
 /// All files that the kernel knows, by node id and by inode.
 ///
 /// One lock guards the table and every node; it is held for short, synchronous work only: no system call, no reply to the
-/// kernel, no callback. It is the innermost lock of the driver: none is taken inside it.
+/// kernel, no callback. Inside it only the event queue's own lock is taken, where an event says what the table says.
 final class NodeTable: Sendable {
     struct State {
         var byInode: [UInt64: Node] = [:]

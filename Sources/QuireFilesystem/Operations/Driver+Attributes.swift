@@ -141,18 +141,21 @@ extension Driver {
     }
 
     /// Records that a file changed, with its status afterwards. Call inside the gate.
+    ///
+    /// Whether writers are open is found and recorded in one step: of two threads that tell of one file, the later speaks
+    /// last.
     func report(_ node: Node, _ status: stat, content: Bool) {
         guard status.st_nlink > 0 else { return }
         let status = FileStatus(status)
-        let writersOpen = table.locked { _ in
+        table.locked { _ in
             node.reported = status.fingerprint
             node.mayHavePrivilegeBits = status.mode & 0o6000 != 0
-            return node.writers > 0
+            let writersOpen = node.writers > 0
+            record(
+                content
+                    ? .contentChanged(status, writersOpen: writersOpen)
+                    : .attributesChanged(status, writersOpen: writersOpen))
         }
-        record(
-            content
-                ? .contentChanged(status, writersOpen: writersOpen)
-                : .attributesChanged(status, writersOpen: writersOpen))
     }
 
     /// STATFS.

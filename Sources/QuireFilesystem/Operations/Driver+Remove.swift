@@ -68,7 +68,9 @@ extension Driver {
     /// A file's link count and ctime changed, its content did not.
     func reportLinkCount(_ status: stat) {
         guard status.st_nlink > 0, status.st_mode & S_IFMT != S_IFDIR else { return }
-        let writersOpen = table.locked { state in (state.byInode[status.inode]?.writers ?? 0) > 0 }
-        record(.attributesChanged(FileStatus(status), writersOpen: writersOpen))
+        table.locked { state in
+            let writersOpen = (state.byInode[status.inode]?.writers ?? 0) > 0
+            record(.attributesChanged(FileStatus(status), writersOpen: writersOpen))
+        }
     }
 }

@@ -97,20 +97,20 @@ extension Driver {
         if let replaced {
             detach(replaced.inode, from: target.directory, target.name, wasLast: replacedIsLast, kept: kept)
         }
-        let writersOpen = table.locked { state in
-            let writers = state.byInode[moved.inode]?.writers ?? 0
-            Self.reattach(state.byInode[moved.inode], from: source, to: target)
-            if exchanges, let present { Self.reattach(state.byInode[present.inode], from: target, to: source) }
-            return writers > 0
-        }
         let now = try StoreCall.status(in: to, target.name)
         let exchanged = exchanges ? try StoreCall.status(in: from, source.name) : nil
-        record(
-            .renamed(
-                .init(
-                    fromParent: directoryInode(source.directory), fromName: source.name,
-                    toParent: directoryInode(target.directory), toName: target.name, status: FileStatus(now),
-                    replaced: replaced?.inode, exchanged: exchanged.map { FileStatus($0) }, writersOpen: writersOpen)))
+        table.locked { state in
+            let writersOpen = (state.byInode[moved.inode]?.writers ?? 0) > 0
+            Self.reattach(state.byInode[moved.inode], from: source, to: target)
+            if exchanges, let present { Self.reattach(state.byInode[present.inode], from: target, to: source) }
+            record(
+                .renamed(
+                    .init(
+                        fromParent: source.directory.inode, fromName: source.name,
+                        toParent: target.directory.inode, toName: target.name, status: FileStatus(now),
+                        replaced: replaced?.inode, exchanged: exchanged.map { FileStatus($0) },
+                        writersOpen: writersOpen)))
+        }
         // A rename changes the ctime that a file's other names show as well.
         for status in [now, exchanged].compactMap(\.self) where status.st_nlink > 1 { reportLinkCount(status) }
         if !replacedIsLast, let kept, let status = try? StoreCall.status(of: kept) { reportLinkCount(status) }

@@ -12,7 +12,7 @@ import Synchronization
 /// event sink before its answer is sent, inside the commit gate, so that the index sees the order in which the store
 /// changed.
 ///
-/// Lock order: commit gate, then node table.
+/// Lock order: commit gate, then node table, then the event sink's queue.
 final class Driver: Sendable {
     let table: NodeTable
     let resolver: NodeResolver
