@@ -94,6 +94,8 @@ extension TreeWriter {
         if acknowledgement.fingerprint.isLater(than: row.local.fingerprint), !acknowledgement.writersOpen {
             row.local.take(acknowledgement.fingerprint)
         }
+        // Who acknowledges has asked for open writers just now. One that came since says so itself when it closes.
+        row.writersOpen = acknowledgement.writersOpen
         try setBase(&row, acknowledgement.base, movesBase: false)
         if row.base != nil { row.acknowledged = acknowledgement.writersOpen ? nil : acknowledgement.fingerprint }
         try updatePlaced(row, before: before)
