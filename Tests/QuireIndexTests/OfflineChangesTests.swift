@@ -127,7 +127,7 @@ struct OfflineChangesTests {
     @Test(
         "what share of missing items is not believed",
         arguments: [
-            (2, 2, false), (3, 3, true), (10, 11, false), (10, 10, true), (11, 22, true), (11, 23, false), (1000, 1_000_000, false), (1001, 1_000_000, true),
+            (10, 10, false), (11, 22, true), (11, 23, false), (1000, 1_000_000, false), (1001, 1_000_000, true),
         ])
     func guardRule(missing: Int, total: Int, isHeld: Bool) {
         #expect(Rescan.isImplausible(missing: missing, of: total) == isHeld)

@@ -60,9 +60,8 @@ struct Rescan {
         return id
     }
 
-    /// Share and number of missing items from which deletions are not believed (design §7). A store in which nothing at
-    /// all is left has rather vanished than been emptied, however small it was.
+    /// Share and number of missing items from which deletions are not believed (design §7).
     static func isImplausible(missing: Int, of total: Int) -> Bool {
-        missing > 1000 || (missing > 10 && missing * 2 >= total) || (missing > 2 && missing == total)
+        missing > 1000 || (missing > 10 && missing * 2 >= total)
     }
 }
