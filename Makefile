@@ -10,6 +10,8 @@
 
 SWIFT ?= swift
 QUIRE = .build/release/quire
+# Tests at one time: many wait for files and sockets, and the pool they share has a thread for each core only.
+TEST_WIDTH = SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH=4
 SWIFT_FILES = Package.swift Sources Tests Benchmarks/Package.swift Benchmarks/Sources
 
 .PHONY: build test mount unmount bench check format docs test-providers deps test-deps bench-deps
@@ -44,7 +46,7 @@ docs: build
 	Scripts/command-reference $(QUIRE) > Documentation/CommandLine.md
 
 test-providers: deps
-	$(SWIFT) test --filter QuireProvidersTests
+	$(TEST_WIDTH) $(SWIFT) test --filter QuireProvidersTests
 
 deps test-deps bench-deps:
 	@Scripts/install-missing $@
