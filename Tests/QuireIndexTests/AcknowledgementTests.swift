@@ -19,10 +19,12 @@ struct AcknowledgementTests {
             try drive.create("doc", "one")
             try await drive.acknowledge("doc")
             try drive.write("doc", "one", writersOpen: true)
-            drive.index.record(try await acknowledgement(drive, "doc", of: try drive.present("doc")))
+            drive.index.record(
+                try await acknowledgement(drive, "doc", of: try drive.present("doc"), writersOpen: true))
             #expect(try await drive.item("doc").difference == .content)
             #expect(try await drive.pending().first?.writersOpen == true)
             try drive.closed("doc")
+            drive.index.record(try await acknowledgement(drive, "doc", of: try drive.present("doc")))
             #expect(try await drive.pendingText() == [])
         }
     }
