@@ -60,6 +60,7 @@ _Static_assert(sizeof(struct in_header) == 40, "fuse_in_header");
 
 enum {
     OPCODE_INIT = 26,
+    INIT_WRITEBACK_CACHE = 1 << 16,
     INIT_HANDLE_KILLPRIV_V2 = 1 << 28,
     INIT_EXT = 1 << 30,
     INIT2_PASSTHROUGH = 1 << 5, /* bit 37 of the whole */
@@ -86,8 +87,23 @@ static void extend_init_answer(struct cfuse_session *self, struct init_out *answ
     }
 }
 
+struct cfuse_work *cfuse_current_work(void) {
+    static _Thread_local struct cfuse_work work;
+    return &work;
+}
+
+static void tell_answer(const struct cfuse_session *self, const struct iovec *parts, int count) {
+    const struct out_header *header = parts[0].iov_base;
+    size_t length = 0;
+    for (int part = 0; part < count; part++) length += parts[part].iov_len;
+    /* Notifications of the driver's own have no request. */
+    if (parts[0].iov_len < sizeof *header || header->unique == 0) return;
+    self->answering(self->owner, header->unique, header->error, length - sizeof *header);
+}
+
 static ssize_t write_answer(int descriptor, struct iovec *parts, int count, void *userdata) {
     struct cfuse_session *self = userdata;
+    if (self->answering != NULL) tell_answer(self, parts, count);
     if (self->init_unique != 0 && count == 2 && parts[0].iov_len == sizeof(struct out_header)) {
         const struct out_header *header = parts[0].iov_base;
         if (header->unique == self->init_unique) {
@@ -96,6 +112,8 @@ static ssize_t write_answer(int descriptor, struct iovec *parts, int count, void
                 struct init_out answer;
                 memcpy(&answer, parts[1].iov_base, sizeof answer);
                 extend_init_answer(self, &answer);
+                self->library_minor = answer.minor;
+                self->writeback = (answer.flags & INIT_WRITEBACK_CACHE) != 0;
                 struct iovec extended[2] = {parts[0], {&answer, sizeof answer}};
                 return writev(descriptor, extended, 2);
             }
@@ -153,6 +171,8 @@ ssize_t cfuse_session_receive(struct cfuse_session *self, void *buffer, size_t s
         self->init_unique = header->unique;
         self->init_flags = request->flags;
         self->init_flags2 = (request->flags & INIT_EXT) ? request->flags2 : 0;
+        self->kernel_minor = request->minor;
+        self->offered_passthrough = (self->init_flags2 & INIT2_PASSTHROUGH) != 0;
     }
     return length;
 }

@@ -6,6 +6,7 @@
 #include <malloc.h>
 #include <sched.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
@@ -38,6 +39,8 @@ int64_t quire_birth_time(int file) {
 }
 
 int quire_name_thread(const char *name) { return prctl(PR_SET_NAME, name); }
+
+const char *quire_errno_name(int number) { return strerrorname_np(number); }
 
 int quire_set_thread_umask(int mask) {
     static __thread int own = 0;

@@ -49,6 +49,13 @@ package final class MetadataIndex: StoreEventSink {
     /// one.
     package func changes() -> AsyncStream<Void> { progress.changes() }
 
+    /// How much was recorded and is not yet committed.
+    package var queuedEvents: Int {
+        // Committed first: the difference is never negative.
+        let committed = progress.committedCount
+        return Int(queue.recordedCount - committed)
+    }
+
     /// Why events cannot be committed at present; nil when they can.
     package var failure: IndexError? { progress.failure }
 

@@ -33,6 +33,43 @@ struct OutputTests {
         #expect(try WireCodec.decode(DriveStatus.self, from: Array(text.utf8)) == status)
     }
 
+    @Test("status --driver shows requests as a table, what waited below, and why there is no passthrough")
+    func driverTable() {
+        let none = DriverStatus.Times(count: 0, p50: 0, p99: 0, longest: 0, total: 0)
+        let status = DriverStatus(
+            mountpoint: "/m",
+            requests: [
+                .init(
+                    kind: "LOOKUP", atOnce: .init(count: 12345, p50: 9.96, p99: 1530, longest: 2.5e6, total: 61e6),
+                    waited: none),
+                .init(
+                    kind: "OPEN", atOnce: .init(count: 7, p50: 31.2, p99: 40, longest: 40, total: 250),
+                    waited: .init(count: 1, p50: 1.2e6, p99: 1.2e6, longest: 1.2e6, total: 1.2e6)),
+            ], parked: 2, interrupted: 1, nodes: 1_000_000, directoryDescriptors: .init(used: 3, limit: 256),
+            openFiles: 4, descriptors: .init(used: 40, limit: 1024), queuedEvents: 0,
+            passthroughObstacle: "the daemon lacks CAP_SYS_ADMIN", writebackCache: false, readers: 2,
+            protocolVersion: "7.31", kernelProtocolVersion: "7.45")
+        #expect(
+            DriverStatusText.lines(status) == """
+                Drive        /m
+                Protocol     7.31 (the kernel's is 7.45)
+                Passthrough  no: the daemon lacks CAP_SYS_ADMIN
+                Writeback    no
+                Readers      2 threads
+                Waiting      2 requests; 1 interrupted since the mount
+                Nodes        1,000,000
+                Directories  3 of 256 descriptors
+                Open files   4
+                Descriptors  40 of 1,024
+                Queued       0 changes for the index
+
+                REQUEST        COUNT    P50     P99  LONGEST   TOTAL
+                LOOKUP        12,345  10 µs  1.5 ms    2.5 s    61 s
+                OPEN               7  31 µs   40 µs    40 µs  250 µs
+                OPEN, waited       1  1.2 s   1.2 s    1.2 s   1.2 s
+                """)
+    }
+
     @Test("status --json PATH has exactly its members")
     func itemMembers() throws {
         let status = ItemStatus(

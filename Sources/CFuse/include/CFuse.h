@@ -18,7 +18,24 @@ struct cfuse_session {
     bool kill_privileges;   /* FUSE_HANDLE_KILLPRIV_V2 was granted */
     uint64_t init_unique;   /* the INIT request that is being answered; 0 afterwards */
     uint32_t init_flags, init_flags2;
+    uint32_t kernel_minor;  /* the kernel's protocol, 7.x; 0 before INIT */
+    uint32_t library_minor; /* libfuse's */
+    bool writeback;         /* FUSE_WRITEBACK_CACHE was granted */
+    bool offered_passthrough; /* the kernel has it, whether or not it was asked for */
+    /* Told of every answer, before it is sent, where it is set: for traces. */
+    void (*answering)(void *owner, uint64_t unique, int32_t error, size_t length);
 };
+
+/* What the calling thread works on. A reader sets it before a request is processed; who parks the request marks it and
+ * takes a copy along. */
+struct cfuse_work {
+    int64_t began;      /* when the request was read, CLOCK_MONOTONIC nanoseconds */
+    uint32_t opcode;
+    bool postponed;     /* answered later, by whomever */
+};
+
+/* The calling thread's own; valid as long as it lives. */
+struct cfuse_work *cfuse_current_work(void) __attribute__((returns_nonnull));
 
 /* Makes a session. `arguments` as for fuse_session_new. NULL on failure, with libfuse's message on stderr. */
 struct cfuse_session *cfuse_session_new(

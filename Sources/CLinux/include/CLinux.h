@@ -40,6 +40,8 @@ int quire_limit_arenas(int count);
 void quire_release_memory(void);
 // prctl(2) PR_SET_NAME: the calling thread, 15 bytes at the most.
 int quire_name_thread(const char *name);
+// strerrorname_np(3): "ENOENT"; NULL for a number that is none.
+const char *quire_errno_name(int number);
 // statx(2) with all fields; `buffer` holds a struct statx (256 bytes).
 int quire_statx(int directory, const char *path, int flags, void *buffer);
 

@@ -34,6 +34,13 @@ package enum DriveMethods {
         package typealias Result = DriveStatus
     }
 
+    /// What the driver does and has done since the mount.
+    package enum Driver: WireMethod {
+        package static let name = "driverStatus"
+        package typealias Parameters = WireNothing
+        package typealias Result = DriverStatus
+    }
+
     /// Pushes and pulls until nothing is pending, nothing more can be done, or time is up.
     package enum Sync: WireMethod {
         package static let name = "sync"

@@ -14,7 +14,8 @@ package final class DriveMount: Sendable {
     /// Where it is mounted, absolute.
     package let mountpoint: String
     let driver: Driver
-    private let session: SessionPointer
+    let session: SessionPointer
+    let readers: Int
     private let stopped = Atomic<Bool>(false)
     private let readersLeft: Mutex<Int>
     private let ended: EndSignal
@@ -40,7 +41,8 @@ package final class DriveMount: Sendable {
             rootDescriptor: rootDescriptor, rootInode: status.inode,
             descriptorLimit: options.descriptorCache ?? defaultDescriptorCache())
         let driver = Driver(
-            tree: tree, table: table, services: services, containerRoots: containerRoots, logger: logger)
+            tree: tree, table: table, services: services, containerRoots: containerRoots, logger: logger,
+            traces: options.traces)
         let session = try FuseSession.open(driver: driver, mountpoint: mountpoint, options: options)
         let mount = DriveMount(mountpoint: mountpoint, driver: driver, session: session, readers: options.readers)
         mount.start(readers: options.readers)
@@ -51,6 +53,7 @@ package final class DriveMount: Sendable {
         self.mountpoint = mountpoint
         self.driver = driver
         self.session = session
+        self.readers = readers
         self.readersLeft = Mutex(readers)
         self.ended = EndSignal()
         driver.session.withLock { $0 = session }
@@ -83,7 +86,9 @@ package final class DriveMount: Sendable {
 
     private func start(readers: Int) {
         for number in 0..<readers {
-            let loop = ReaderLoop(session: session) { [self] in stopped.load(ordering: .relaxed) }
+            let loop = ReaderLoop(
+                session: session, counters: driver.statistics.makeCounters(), trace: driver.trace
+            ) { [self] in stopped.load(ordering: .relaxed) }
             ReaderThread.start(named: "quire-reader-\(number)") { [self] in
                 loop.run()
                 readerEnded()

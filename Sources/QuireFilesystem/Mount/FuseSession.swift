@@ -23,6 +23,13 @@ enum FuseSession {
             owner.release()
             throw MountError(.unavailable, "libfuse refused the mount options \"\(kernelOptions(options))\"")
         }
+        if driver.trace != nil {
+            made.pointee.answering = { owner, unique, error, length in
+                guard let owner else { return }
+                let driver = Unmanaged<Driver>.fromOpaque(owner).takeUnretainedValue()
+                driver.trace?.answering(unique, error: error, length: length)
+            }
+        }
         let result = cfuse_session_mount(made, mountpoint)
         guard result == 0 else {
             cfuse_session_free(made)

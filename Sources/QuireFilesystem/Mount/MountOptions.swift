@@ -10,15 +10,18 @@ package struct MountOptions: Sendable, Equatable {
     package var others: [String]
     /// Directory descriptors that are kept open; nil: a quarter of what the process may have, 4,096 at the most.
     package var descriptorCache: Int?
+    /// Log every request, at the level `debug`.
+    package var traces: Bool
 
     package init(
         allowOther: Bool = false, passthrough: Bool = true, readers: Int = 2, others: [String] = [],
-        descriptorCache: Int? = nil
+        descriptorCache: Int? = nil, traces: Bool = false
     ) {
         self.allowOther = allowOther
         self.passthrough = passthrough
         self.readers = min(max(readers, 1), 16)
         self.others = others
         self.descriptorCache = descriptorCache
+        self.traces = traces
     }
 }

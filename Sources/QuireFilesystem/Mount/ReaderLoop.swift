@@ -8,6 +8,9 @@ import Synchronization
 /// most requests. Idle, it sleeps in poll and uses no CPU.
 struct ReaderLoop: Sendable {
     let session: SessionPointer
+    let counters: RequestCounters
+    /// Tells of every request, where that was asked for.
+    let trace: RequestTrace?
     let isStopped: @Sendable () -> Bool
 
     /// How long it looks before it sleeps.
@@ -19,16 +22,25 @@ struct ReaderLoop: Sendable {
         let size = cfuse_session_buffer_size()
         let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: size, alignment: 4096)
         defer { buffer.deallocate() }
-        var idleSince = Self.now()
+        let work = cfuse_current_work()
+        var clock = MonotonicClock.now()
+        var idleSince = clock
         while !isStopped() {
             let received = cfuse_session_receive(session.raw, buffer.baseAddress, size)
             if received > 0 {
+                // Read since the clock was last looked at, which was a moment ago.
+                let kind = begin(UnsafeRawBufferPointer(buffer).prefix(received), at: clock, work)
                 cfuse_session_process(session.raw, buffer.baseAddress, received)
-                idleSince = Self.now()
+                let began = clock
+                clock = MonotonicClock.now()
+                if !work.pointee.postponed { counters.count(kind, nanoseconds: clock - began) }
+                idleSince = clock
             } else if received == Int(-EAGAIN) {
-                if Self.now() - idleSince > Self.spinNanoseconds {
+                clock = MonotonicClock.now()
+                if clock - idleSince > Self.spinNanoseconds {
                     sleepUntilReadable()
-                    idleSince = Self.now()
+                    clock = MonotonicClock.now()
+                    idleSince = clock
                 }
             } else if received != Int(-EINTR), received != Int(-ENOENT) {
                 // ENODEV: unmounted. Anything else: the connection is of no more use.
@@ -43,9 +55,16 @@ struct ReaderLoop: Sendable {
         poll(&descriptor, 1, -1)
     }
 
-    private static func now() -> Int {
-        var time = timespec()
-        clock_gettime(CLOCK_MONOTONIC, &time)
-        return time.tv_sec * 1_000_000_000 + time.tv_nsec
+    /// Notes what this thread is about to work on.
+    private func begin(
+        _ request: Slice<UnsafeRawBufferPointer>, at time: Int, _ work: UnsafeMutablePointer<cfuse_work>
+    ) -> RequestKind {
+        let request = UnsafeRawBufferPointer(rebasing: request)
+        let header = RequestHeader(request)
+        work.pointee.began = Int64(time)
+        work.pointee.opcode = header.kind.opcode
+        work.pointee.postponed = false
+        trace?.began(header, request)
+        return header.kind
     }
 }

@@ -12,6 +12,8 @@ final class NodeTable: Sendable {
         var byInode: [UInt64: Node] = [:]
         /// Directories with a cached descriptor, oldest first (second chance).
         var cachedDirectories: [Node] = []
+        /// Handles that are open, of all nodes.
+        var openFiles = 0
         /// For `Node.shownInode`; no file system hands out numbers of this size.
         var nextShownInode: UInt64 = 1 << 62
 
@@ -26,7 +28,7 @@ final class NodeTable: Sendable {
     let rootDescriptor: Descriptor
     private let state: Mutex<State>
     /// How many directory descriptors are kept.
-    private let descriptorLimit: Int
+    let descriptorLimit: Int
 
     /// - Parameters:
     ///   - rootDescriptor: the store's root directory.

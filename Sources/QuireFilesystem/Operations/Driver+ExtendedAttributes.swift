@@ -61,9 +61,11 @@ extension Driver {
         case .own(let name):
             guard let path = table.path(of: node) else { return reply.error(ESTALE) }
             let box = ReplyBox(reply)
-            Task { [services] in
+            let request = RequestStatistics.postpone()
+            Task { [services, statistics] in
                 let result = await services.attributes.setAttribute(name, to: value, at: path)
                 box.take()?.error(result)
+                statistics.finish(request)
             }
         case .stored:
             let done = Result { () throws(DriverError) -> Void in
@@ -85,10 +87,12 @@ extension Driver {
         _ reply: consuming Reply, _ size: Int, _ value: @escaping @Sendable () async -> [UInt8]?
     ) {
         let box = ReplyBox(reply)
+        let request = RequestStatistics.postpone()
         Task { [self] in
             let value = await value()
             guard let reply = box.take() else { return }
             answer(reply, value.map { .success($0) } ?? .failure(DriverError(ENODATA)), size)
+            statistics.finish(request)
         }
     }
 

@@ -76,8 +76,9 @@ extension Driver {
         let node = file.node
         let noFlush = file.isWriter ? 0 : UInt32(CFUSE_OPEN_NO_FLUSH)
         let wanted = backing(for: file, status)
-        let (path, unused) = table.locked { _ -> (Node.DataPath, CInt?) in
+        let (path, unused) = table.locked { state -> (Node.DataPath, CInt?) in
             node.files.append(file)
+            state.openFiles += 1
             if file.isWriter { node.writers += 1 }
             node.mayHavePrivilegeBits = status.st_mode & 0o6000 != 0
             if node.reported == nil { node.reported = FileStatus(status).fingerprint }
@@ -109,6 +110,7 @@ extension Driver {
         if backing > 0 { return backing }
         // EPERM: no CAP_SYS_ADMIN; ELOOP, EINVAL, EOPNOTSUPP: the store's file system cannot be stacked. It stays so.
         if passthroughAllowed.exchange(false, ordering: .relaxed) {
+            passthroughRefusal.store(-backing, ordering: .relaxed)
             logger.info("no kernel passthrough", metadata: ["errno": "\(-backing)"])
         }
         return nil
@@ -150,8 +152,9 @@ extension Driver {
         guard let file = OpenFile.borrowed(handle) else { return }
         let node = file.node
         let backing = gate.shared { () -> CInt? in
-            let finished = table.locked { _ -> CInt? in
+            let finished = table.locked { state -> CInt? in
                 node.files.removeAll { $0 === file }
+                state.openFiles -= 1
                 if file.isWriter { node.writers -= 1 }
                 guard node.files.isEmpty else { return nil }
                 // Nameless, but perhaps still held by the kernel (a directory entry gone, a descriptor passed on).

@@ -17,7 +17,10 @@ final class Driver: Sendable {
     let table: NodeTable
     let resolver: NodeResolver
     let gate = CommitGate()
-    let parking = ParkingLot()
+    let statistics = RequestStatistics()
+    let parking: ParkingLot
+    /// Where requests are told of one by one; nil: nowhere.
+    let trace: RequestTrace?
     let notifier = KernelNotifier()
     let tree: DriveTree
     let services: DriveServices
@@ -26,12 +29,19 @@ final class Driver: Sendable {
     let runsAsRoot = geteuid() == 0
     /// Whether opens may ask for kernel passthrough; turned off for good when the kernel refuses.
     let passthroughAllowed = Atomic<Bool>(false)
+    /// Why the kernel refused it; 0 where it did not.
+    let passthroughRefusal = Atomic<CInt>(0)
     /// Names in the drive's root that are containers' own directories.
     let containerRoots: Mutex<Set<FileName>>
     /// The libfuse session, set once before the first request, cleared after the last.
     let session = Mutex<SessionPointer?>(nil)
 
-    init(tree: DriveTree, table: NodeTable, services: DriveServices, containerRoots: Set<FileName>, logger: Logger) {
+    init(
+        tree: DriveTree, table: NodeTable, services: DriveServices, containerRoots: Set<FileName>, logger: Logger,
+        traces: Bool = false
+    ) {
+        self.parking = ParkingLot(statistics: statistics)
+        self.trace = traces ? RequestTrace(table: table, logger: logger) : nil
         self.tree = tree
         self.table = table
         self.resolver = NodeResolver(table: table)

@@ -20,8 +20,11 @@ final class ParkingLot: Sendable {
     }
 
     private let state = Mutex(State())
+    private let statistics: RequestStatistics
     /// Where parked operations and slow system calls run.
     private let queue = DispatchQueue(label: "quire.parked", attributes: .concurrent)
+
+    init(statistics: RequestStatistics) { self.statistics = statistics }
 
     /// How many requests wait now.
     var count: Int { state.withLock { $0.places.count } }
@@ -46,19 +49,23 @@ final class ParkingLot: Sendable {
                 Driver.of(request).parking.interrupt(UInt(bitPattern: data))
             }, ticket: ticket)
         let box = ReplyBox(reply)
+        let request = RequestStatistics.postpone()
         let task = Task { [self] in
             do throws(DriverError) {
                 try await wait()
                 leave(ticket)
-                queue.async {
+                queue.async { [self] in
                     guard let reply = box.take() else { return }
                     let before = CallerUmask.enter()
+                    RequestStatistics.resume(request)
                     operation(reply)
+                    statistics.finishResumed(request)
                     CallerUmask.leave(before)
                 }
             } catch {
                 leave(ticket)
                 box.take()?.error(error.errno)
+                statistics.finish(request)
             }
         }
         let cancelNow = state.withLock { state in
@@ -71,13 +78,18 @@ final class ParkingLot: Sendable {
     /// Performs an operation that may block for long (fsync, a large copy) away from the readers.
     func offload(_ reply: consuming Reply, _ operation: @escaping @Sendable (consuming Reply) -> Void) {
         let box = ReplyBox(reply)
-        queue.async {
-            if let reply = box.take() { operation(reply) }
+        let request = RequestStatistics.postpone()
+        queue.async { [self] in
+            guard let reply = box.take() else { return }
+            RequestStatistics.resume(request)
+            operation(reply)
+            statistics.finishResumed(request)
         }
     }
 
     /// The program behind `ticket` got a signal. Called by libfuse with locks of its own held: only marks and cancels.
     private func interrupt(_ ticket: UInt) {
+        statistics.countInterruption()
         let task = state.withLock { state in
             state.places[ticket]?.interrupted = true
             return state.places[ticket]?.task

@@ -36,6 +36,7 @@ struct DaemonMethods {
             return .init(pending: PendingCounts(pending))
         }
         methods.on(DriveMethods.Status.self) { _, _ in try await parts.status() }
+        methods.on(DriveMethods.Driver.self) { _, _ in parts.driverStatus() }
     }
 
     private func addVersions(to methods: inout MethodTable) {

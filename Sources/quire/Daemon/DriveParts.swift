@@ -78,7 +78,7 @@ struct DriveParts: Sendable {
                     claimDeadline: .seconds(home.configuration.deadlineSeconds)),
                 options: MountOptions(
                     allowOther: plan.options.allowOther, passthrough: plan.options.passthrough,
-                    readers: plan.options.readers ?? 2),
+                    readers: plan.options.readers ?? 2, traces: plan.options.debug),
                 containerRoots: Set(home.configuration.containers.map(\.name)), logger: logger)
         } catch {
             throw QuireError(.unavailable, error.message, remedy: error.remedy)

@@ -13,6 +13,18 @@ enum ProcessLimits {
         _ = setrlimit(resource, &limit)
     }
 
+    /// Descriptors that are open, and how many may be.
+    static func descriptors() -> (used: Int, limit: Int) {
+        var limit = rlimit()
+        let known = getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0
+        guard let directory = opendir("/proc/self/fd") else { return (0, known ? Int(clamping: limit.rlim_cur) : 0) }
+        defer { closedir(directory) }
+        // Without `.`, `..` and the directory's own.
+        var used = -3
+        while readdir(directory) != nil { used += 1 }
+        return (used, known ? Int(clamping: limit.rlim_cur) : 0)
+    }
+
     /// Two arenas serve the daemon's threads; with one a thread, what is freed in one is not used again by the others, and
     /// an idle daemon stays as large as it ever was.
     static func limitArenas() { _ = quire_limit_arenas(2) }
