@@ -149,8 +149,13 @@ extension MetadataIndex {
         }
         let nextID = try db.meta(MetaKey.nextID).flatMap { Int64($0) } ?? 1
         let root = epoch << 32
-        // Handles do not outlive the daemon; the fingerprint decides now.
-        let open = try db.all("SELECT id FROM items WHERE pending <> 0 AND writers = 1", read: { $0.integer(0) })
+        // Handles do not outlive the daemon; the fingerprint decides now. What is never uploaded is never pending, but a
+        // temporary file may have been renamed over a document meanwhile.
+        let open = try db.all(
+            """
+            SELECT id FROM items WHERE pending <> 0 AND writers = 1
+            UNION SELECT id FROM items WHERE local_only = 1 AND writers = 1
+            """, read: { $0.integer(0) })
         try db.run("DELETE FROM parked WHERE item <> 0 AND item NOT IN (SELECT id FROM items)")
         var writer = TreeWriter(
             db: db,

@@ -55,6 +55,10 @@ enum Schema {
                         PRIMARY KEY (item, container, path)) WITHOUT ROWID;
                     """)
         }
+        // Start finds the rows that an earlier daemon left marked as open for writing: pending ones and these.
+        migrator.registerMigration("2") { db in
+            try db.execute(sql: "CREATE INDEX items_local ON items (id) WHERE local_only = 1")
+        }
         return migrator
     }
 }
