@@ -50,7 +50,7 @@ struct OpeningTests {
             try await reopened(drive) { again in
                 _ = await again.rescan()
                 #expect(try await again.pendingText() == ["doc: content metadata"])
-                #expect(try await !again.item("doc").writersOpen)
+                #expect(try await again.item("doc").writersOpen == false)
             }
         }
     }
