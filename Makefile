@@ -2,7 +2,8 @@
 # make test            all tests; installs what they need
 # make mount           build and mount the drive   [MOUNTPOINT=~/Drive] [QUIRE_HOME=~/.local/share/quire]
 # make unmount         end it
-# make bench           the mount beside a bare directory and bindfs   [OUTPUT=FILE]
+# make bench           the mount beside a bare directory, passthrough_ll and bindfs, against the targets
+#                      [OUTPUT=FILE] [BENCH="--on tmpfs --rounds 5 …": see quire-bench --help]
 # make check           formatting, imports, links in the documents
 # make format          format the sources
 # make docs            check the documents, regenerate the command-line reference
@@ -31,7 +32,7 @@ unmount:
 	$(QUIRE) unmount $(if $(QUIRE_HOME),--home "$(QUIRE_HOME)")
 
 bench: bench-deps build
-	$(SWIFT) run -c release --package-path Benchmarks quire-bench --quire $(QUIRE) $(if $(OUTPUT),--markdown "$(OUTPUT)")
+	$(SWIFT) run -c release --package-path Benchmarks quire-bench --quire $(QUIRE) $(if $(OUTPUT),--markdown "$(OUTPUT)") $(BENCH)
 
 check: deps
 	$(SWIFT) format lint --strict --recursive $(SWIFT_FILES)

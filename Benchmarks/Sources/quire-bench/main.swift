@@ -1,65 +1,86 @@
 import Glibc
 
 do {
-    try measure(Options(Array(CommandLine.arguments.dropFirst())))
+    try run(Options(Array(CommandLine.arguments.dropFirst())))
 } catch {
-    let message = Array("quire-bench: \(error)\n".utf8)
-    _ = Glibc.write(2, message, message.count)
+    say("quire-bench: \(error)", to: 2)
     exit(1)
 }
 
-/// Runs every workload on every subject, subject after subject within a step, and prints the best of the rounds.
-func measure(_ options: Options) throws {
-    var template = Array("\(options.root)/quire-bench-XXXXXX".utf8CString)
-    guard mkdtemp(&template) != nil else { throw BenchmarkError("mkdtemp", options.root) }
-    let root = String(decoding: template.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
-    // Never through a mount that could not be ended.
-    defer { try? Shell.run("rm -rf --one-file-system \(root)") }
-
-    var subjects = [try Subject.bare(root)]
-    defer { for subject in subjects.reversed() { subject.stop() } }
-    subjects.append(try Subject.drive(options, root))
-    if Shell.has("bindfs") {
-        subjects.append(try Subject.bindfs(root))
-    } else {
-        print("bindfs is not installed: left out")
-    }
-
-    try Shell.run(
-        """
-        cd \(root); mkdir -p make/sources/d{0..29}
-        for d in {0..29}; do for f in {0..99}; do head -c $((200 + f * 40)) /dev/zero > make/sources/d$d/f$f; done; done
-        tar cf sources.tar -C make sources; rm -r make
-        """)
-
-    var table = Table(subjects: subjects.map(\.name))
-    var best = Workload.all(files: options.files).map { _ in subjects.map { _ in Double.infinity } }
-    for round in 1...options.rounds {
-        print("round \(round) of \(options.rounds)")
-        // Fresh directories: some file systems are slow where much was just removed.
-        for subject in subjects { try Shell.run("mkdir \(subject.directory)/round\(round)") }
-        for subject in subjects { try Shell.run("cp \(root)/sources.tar \(subject.directory)") }
-        for (step, workload) in Workload.all(files: options.files).enumerated() {
-            for (index, subject) in subjects.enumerated() {
-                let time = try seconds { try workload.run("\(subject.directory)/round\(round)") }
-                best[step][index] = min(best[step][index], time)
-            }
+/// Measures in every place that was asked for, prints the tables and, where asked, fails for a missed target.
+func run(_ options: Options) throws {
+    setenv("LC_ALL", "C", 1)
+    setenv("GIT_CONFIG_GLOBAL", "/dev/null", 1)
+    setenv("GIT_CONFIG_NOSYSTEM", "1", 1)
+    Watchdog.start()
+    var tables: [String] = []
+    var missed: [String] = []
+    for place in options.places {
+        try FreshDirectory.with(in: place) { root, title in
+            let bench = try Bench(options, root: root)
+            defer { bench.stop() }
+            let rows = Row.all.filter { options.only.isEmpty || options.only.contains($0.key) }
+            let report =
+                options.isTrips
+                ? try count(rows, bench, options.sizes) : measure(rows, bench, options, missed: &missed)
+            let notes = bench.notes.map { "- \($0)\n" }.joined()
+            let table = "### On \(title)\n\n\(report)" + (notes.isEmpty ? "" : "\n\(notes)")
+            say("\n\(table)")
+            tables.append(table)
         }
-        for subject in subjects { try Shell.run("rm -rf \(subject.directory)/round\(round)") }
     }
-    for (workload, times) in zip(Workload.all(files: options.files), best) { table.add(workload, seconds: times) }
-    print(table.markdown)
-    if let path = options.markdown { try write(table.markdown, to: path) }
+    if let path = options.markdown { try write(tables.joined(separator: "\n"), to: path) }
+    guard options.isCheck, !missed.isEmpty else { return }
+    throw BenchmarkError("missed: \(missed.joined(separator: ", "))")
 }
 
-func seconds(_ body: () throws -> Void) rethrows -> Double {
-    let clock = ContinuousClock()
-    let elapsed = try clock.measure(body)
-    return Double(elapsed.components.seconds) + Double(elapsed.components.attoseconds) * 1e-18
+/// Times every row.
+func measure(_ rows: [Row], _ bench: Bench, _ options: Options, missed: inout [String]) -> String {
+    let rounds = options.rounds ?? (options.isQuick ? 1 : 3)
+    var results = Results(sizes: options.sizes)
+    for row in rows {
+        for round in 1...rounds {
+            for subject in bench.subjects where Bench.has(row, subject.kind) {
+                let seconds = bench.run(row, on: subject, round: round) { try $0() }
+                if let seconds { results.add(row, subject.kind, seconds: seconds) }
+            }
+        }
+        let medians = bench.subjects.compactMap { subject in
+            results.median(row, subject.kind).map { "\(subject.kind.rawValue) \(Number.decimals($0 * 1000, 1)) ms" }
+        }
+        say("\(row.key): \(medians.joined(separator: ", "))")
+    }
+    let table = ResultTable(results: results, kinds: bench.subjects.map(\.kind))
+    missed += table.missed(rows)
+    return table.markdown(rows)
+}
+
+/// Counts the requests of every row, once.
+func count(_ rows: [Row], _ bench: Bench, _ sizes: Sizes) throws -> String {
+    let requests = try Requests()
+    let subjects = bench.subjects.filter { $0.connection != nil }
+    var table = TripTable(subjects: subjects.map(\.kind), sizes: sizes)
+    for row in rows {
+        for subject in subjects where Bench.has(row, subject.kind) {
+            let counts = bench.run(row, on: subject, round: 1) { body in
+                guard let connection = subject.connection else { throw BenchmarkError("no connection") }
+                return try requests.counting(connection) { _ = try body() }
+            }
+            if let counts { table.add(row, subject.kind, counts) }
+        }
+        say(row.key)
+    }
+    return table.markdown(rows)
 }
 
 func write(_ text: String, to path: String) throws {
     guard let file = fopen(path, "w") else { throw BenchmarkError("open", path) }
     fputs(text, file)
     fclose(file)
+}
+
+/// Writes a line at once: progress is of use while it runs.
+func say(_ text: String, to descriptor: Int32 = 1) {
+    let bytes = Array("\(text)\n".utf8)
+    if Glibc.write(descriptor, bytes, bytes.count) != bytes.count { exit(1) }
 }

@@ -1,0 +1,42 @@
+/// Measured seconds, and what they are against the targets.
+struct Results {
+    private var seconds: [String: [Subject.Kind: [Double]]] = [:]
+    let sizes: Sizes
+
+    init(sizes: Sizes) { self.sizes = sizes }
+
+    /// Two measurements of one thing differ by this much on an idle machine: a target is missed beyond it.
+    static let tolerance = 0.03
+
+    mutating func add(_ row: Row, _ kind: Subject.Kind, seconds time: Double) {
+        seconds[row.key, default: [:]][kind, default: []].append(time)
+    }
+
+    /// The median of the rounds.
+    func median(_ row: Row, _ kind: Subject.Kind) -> Double? {
+        guard let times = seconds[row.key]?[kind]?.sorted(), !times.isEmpty else { return nil }
+        let middle = times.count / 2
+        return times.count % 2 == 1 ? times[middle] : (times[middle - 1] + times[middle]) / 2
+    }
+
+    /// How many times as fast as another a subject is.
+    func ratio(_ row: Row, _ kind: Subject.Kind, to other: Subject.Kind) -> Double? {
+        guard let own = median(row, kind), let others = median(row, other), own > 0 else { return nil }
+        return others / own
+    }
+
+    /// Whether the drive reaches what is asked of it; nil where that was not measured.
+    func isReached(_ row: Row, _ kind: Subject.Kind) -> Bool? {
+        var answers: [Bool] = []
+        func check(_ least: Double?, _ ratio: Double?) {
+            if let least, let ratio { answers.append(ratio >= least * (1 - Self.tolerance)) }
+        }
+        if kind == .quireWithoutPassthrough {
+            check(row.target.bareWithoutPassthrough, ratio(row, kind, to: .bare))
+        } else {
+            check(row.target.passthroughLL, ratio(row, kind, to: .passthroughLL))
+            check(row.target.bare, ratio(row, kind, to: .bare))
+        }
+        return answers.isEmpty ? nil : answers.allSatisfy { $0 }
+    }
+}
