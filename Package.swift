@@ -42,7 +42,9 @@ let package = Package(
         .target(name: "CLinux", cSettings: [.define("_GNU_SOURCE")]),
         .target(
             name: "QuireCore",
-            dependencies: [.product(name: "SystemPackage", package: "swift-system")],
+            dependencies: [
+                "CLinux", .product(name: "SystemPackage", package: "swift-system"),
+            ],
             swiftSettings: settings),
         .target(name: "Quire", dependencies: ["QuireCore"], swiftSettings: settings),
         .target(name: "QuireCoordination", dependencies: ["QuireCore"], swiftSettings: settings),

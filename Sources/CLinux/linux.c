@@ -9,7 +9,9 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 int quire_renameat2(int from, const char *source, int to, const char *target, unsigned int flags) {
@@ -41,6 +43,13 @@ int64_t quire_birth_time(int file) {
 int quire_name_thread(const char *name) { return prctl(PR_SET_NAME, name); }
 
 const char *quire_errno_name(int number) { return strerrorname_np(number); }
+
+int quire_add_thread_niceness(int increment) {
+    id_t thread = (id_t)syscall(SYS_gettid);
+    errno = 0;
+    int niceness = getpriority(PRIO_PROCESS, thread);
+    return errno != 0 ? -1 : setpriority(PRIO_PROCESS, thread, niceness + increment);
+}
 
 int quire_set_thread_umask(int mask) {
     static __thread int own = 0;

@@ -33,7 +33,7 @@ extension MetadataIndex {
         let body = IngestThread(
             pool: pool, queue: queue, progress: progress, lister: lister, state: state, marker: marker,
             settleLimit: settleLimit, clock: clock, logger: logger)
-        let thread = OwnedThread(name: "quire-index") {
+        let thread = OwnedThread(name: "quire-index", niceness: 5) {
             body.run()
             progress.ended()
         }

@@ -42,6 +42,8 @@ void quire_release_memory(void);
 int quire_name_thread(const char *name);
 // strerrorname_np(3): "ENOENT"; NULL for a number that is none.
 const char *quire_errno_name(int number);
+// setpriority(2) of the calling thread: adds to its niceness. 0, or -1 where the kernel refuses.
+int quire_add_thread_niceness(int increment);
 // statx(2) with all fields; `buffer` holds a struct statx (256 bytes).
 int quire_statx(int directory, const char *path, int flags, void *buffer);
 

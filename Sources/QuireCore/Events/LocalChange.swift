@@ -64,6 +64,9 @@ package protocol LocalTreeCommitter: Sendable {
 
     /// Returns when programs see all changes committed before the call: the kernel forgot what it had cached of them.
     func changesVisible() async
+
+    /// Whether programs make many requests just now. Who has work that nobody waits for does well to let them go first.
+    var isBusy: Bool { get }
 }
 
 /// A system call failed in `LocalTreeCommitter`.

@@ -12,4 +12,6 @@ extension DriveMount: LocalTreeCommitter {
     }
 
     package func changesVisible() async { await driver.notifier.delivered() }
+
+    package var isBusy: Bool { driver.load.isBusy }
 }

@@ -87,12 +87,13 @@ package final class DriveMount: Sendable {
     private func start(readers: Int) {
         for number in 0..<readers {
             let loop = ReaderLoop(
-                session: session, counters: driver.statistics.makeCounters(), trace: driver.trace
+                session: session, load: driver.load, counters: driver.statistics.makeCounters(), trace: driver.trace
             ) { [self] in stopped.load(ordering: .relaxed) }
-            ReaderThread.start(named: "quire-reader-\(number)") { [self] in
+            let thread = OwnedThread(name: "quire-reader-\(number)") { [self] in
                 loop.run()
                 readerEnded()
             }
+            precondition(thread != nil, "no thread can be started to read requests")
         }
     }
 

@@ -8,6 +8,7 @@ import Synchronization
 /// most requests. Idle, it sleeps in poll and uses no CPU.
 struct ReaderLoop: Sendable {
     let session: SessionPointer
+    let load: RequestLoad
     let counters: RequestCounters
     /// Tells of every request, where that was asked for.
     let trace: RequestTrace?
@@ -25,6 +26,7 @@ struct ReaderLoop: Sendable {
         let work = cfuse_current_work()
         var clock = MonotonicClock.now()
         var idleSince = clock
+        var count = RequestLoad.Count()
         while !isStopped() {
             let received = cfuse_session_receive(session.raw, buffer.baseAddress, size)
             if received > 0 {
@@ -35,6 +37,7 @@ struct ReaderLoop: Sendable {
                 clock = MonotonicClock.now()
                 if !work.pointee.postponed { counters.count(kind, nanoseconds: clock - began) }
                 idleSince = clock
+                load.served(&count, at: clock)
             } else if received == Int(-EAGAIN) {
                 clock = MonotonicClock.now()
                 if clock - idleSince > Self.spinNanoseconds {

@@ -22,6 +22,7 @@ final class Driver: Sendable {
     /// Where requests are told of one by one; nil: nowhere.
     let trace: RequestTrace?
     let notifier = KernelNotifier()
+    let load = RequestLoad()
     let tree: DriveTree
     let services: DriveServices
     let logger: Logger

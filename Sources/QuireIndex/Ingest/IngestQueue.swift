@@ -20,6 +20,8 @@ final class IngestQueue: @unchecked Sendable {
     struct Entry: Sendable {
         enum Work: Sendable {
             case event(StoreEvent)
+            /// A file was created, written and closed: what `EventFolding` makes of these.
+            case arrived(parent: UInt64, name: FileName, FileStatus)
             case command(IngestCommand)
         }
 
@@ -31,7 +33,7 @@ final class IngestQueue: @unchecked Sendable {
             switch work {
             case .event(.acknowledged), .event(.baseMoved), .event(.baseRemoved): true
             case .event(.committed(let commit)): commit.base != nil
-            case .event, .command: false
+            case .event, .arrived, .command: false
             }
         }
     }
@@ -96,8 +98,8 @@ final class IngestQueue: @unchecked Sendable {
     var isClosed: Bool { locked { isClosing } }
     var recordedCount: UInt64 { locked { recorded } }
 
-    /// The next batch: waits at most `idleMilliseconds` (nil: for ever) for something to come, then gathers for at
-    /// most 5 ms unless somebody waits for it.
+    /// The next batch: waits at most `idleMilliseconds` (nil: for ever) for something to come, then gathers for 5 ms, and
+    /// as long as more comes for at most 100 ms, unless somebody waits for it.
     func next(limit: Int, idleMilliseconds: Int?, gathers: Bool) -> Delivery {
         locked {
             if entries.isEmpty, !isClosing, !wait(milliseconds: idleMilliseconds, until: { !entries.isEmpty }) {
@@ -118,8 +120,15 @@ final class IngestQueue: @unchecked Sendable {
     }
 
     /// Sleeps in short steps, so that no event pays for waking the consumer.
+    ///
+    /// A long batch costs less than several: what is written again is one change, and it leaves the processor to those who
+    /// make the changes.
     private func gather(_ limit: Int) {
-        for _ in 0..<5 where !isUrgent && !isClosing && entries.count < limit { pause(milliseconds: 1) }
+        for _ in 0..<20 {
+            let before = entries.count
+            pause(milliseconds: 5)
+            if isUrgent || isClosing || entries.count >= limit || entries.count == before { return }
+        }
     }
 
     private func pause(milliseconds: Int) {

@@ -8,7 +8,7 @@ import QuireCore
 ///
 /// `@unchecked Sendable`: everything mutable is touched by that thread alone.
 final class IngestThread: @unchecked Sendable {
-    static let batchLimit = 2000
+    static let batchLimit = 4000
 
     private let pool: DatabasePool
     private let queue: IngestQueue
@@ -55,7 +55,7 @@ final class IngestThread: @unchecked Sendable {
             case .closed: return
             case .idle: stepRescan()
             case .batch(let entries, let count):
-                commit(entries)
+                commit(EventFolding.fold(entries))
                 progress.committed(upTo: count)
                 // A steady stream of events must not keep the rescan from ending.
                 if rescan?.hasDirectories == true { stepRescan() }
@@ -88,6 +88,8 @@ final class IngestThread: @unchecked Sendable {
     private func apply(_ work: IngestQueue.Entry.Work, _ writer: inout TreeWriter) throws {
         switch work {
         case .event(let event): try writer.apply(event)
+        case .arrived(let parent, let name, let status):
+            try writer.created(parent: parent, name.bytes, status, isWritten: true)
         case .command(.place(let layout)):
             writer.state.layout = layout
             try writer.placeAll()
@@ -258,7 +260,7 @@ final class IngestThread: @unchecked Sendable {
                 if case .moved(_, _, _, _, let status) = commit.change, status.kind == .directory {
                     inodes.append(status.inode)
                 }
-            case .event, .command: break
+            case .event, .arrived, .command: break
             }
         }
         guard !inodes.isEmpty else { return }

@@ -15,6 +15,13 @@ extension TreeWriter {
         guard let before = try row(in: parent.id, name) else {
             return try insertEntry(in: parent, name, local, takesFreedName: takesFreedName)
         }
+        return try replaced(before, in: parent, name, local, keepsChildren: keepsChildren)
+    }
+
+    /// `before` was at that place until now.
+    private mutating func replaced(
+        _ before: ItemRow, in parent: DirectoryRow, _ name: [UInt8], _ local: LocalRecord, keepsChildren: Bool
+    ) throws -> ItemRow {
         if before.local.kind != local.kind {
             try delete(before)
             return try insertEntry(in: parent, name, local, takesFreedName: false)
@@ -74,18 +81,28 @@ extension TreeWriter {
     }
 
     /// An event: a new entry.
-    mutating func created(parent inode: UInt64, _ name: [UInt8], _ status: FileStatus) throws {
+    ///
+    /// - Parameter isWritten: and its content was written and closed; `status` is from afterwards.
+    mutating func created(
+        parent inode: UInt64, _ name: [UInt8], _ status: FileStatus, isWritten: Bool = false
+    ) throws {
         guard let parent = try directory(inode) else { return }
         let local = LocalRecord(status, isDataless: false)
-        if let known = try row(in: parent.id, name), known.local.inode == local.inode, known.local.kind == local.kind {
+        let known = try row(in: parent.id, name)
+        if let known, known.local.inode == local.inode, known.local.kind == local.kind {
             // A rescan saw it first, perhaps as a later write left it; that write's own event comes.
+            if isWritten { try contentChanged(status, writersOpen: false) }
             return
         }
         if local.isOnlyName, try isElsewhere(local, than: parent.id, name) {
             suspects.insert(parent.id)
             return
         }
-        try appeared(in: parent, name, local)
+        if let known, try row(known.id) != nil {
+            _ = try replaced(known, in: parent, name, local, keepsChildren: false)
+        } else {
+            _ = try insertEntry(in: parent, name, local, takesFreedName: true)
+        }
         if !local.isOnlyName { try attributesChanged(status, writersOpen: false) }
     }
 

@@ -22,7 +22,7 @@ package final class FolderProvider: DocumentProvider {
     package let root: String
     let hooks: FolderHooks
     let logger: Logger
-    private let pool = BlockingPool(label: "quire.provider.folder", width: 8)
+    private let pool = BlockingPool(label: "quire-folder", width: 8)
     /// Innermost lock: nothing else is taken, and nothing is read or written, while it is held.
     private let state = Mutex(State())
 
@@ -30,7 +30,7 @@ package final class FolderProvider: DocumentProvider {
     ///   - root: absolute path; need not be there yet, and is never created here.
     ///   - hooks: for tests.
     package init(
-        root: String, hooks: FolderHooks = FolderHooks(), logger: Logger = Logger(label: "quire.provider.folder")
+        root: String, hooks: FolderHooks = FolderHooks(), logger: Logger = Logger(label: "quire-folder")
     ) {
         precondition(root.utf8.first == 0x2F, "the folder's path is absolute")
         self.root = root

@@ -25,7 +25,7 @@ package final class MemoryProvider: DocumentProvider {
     package let capabilities: ProviderCapabilities
     /// Most bytes of content, nil for no limit.
     package let quota: ByteCount?
-    private let pool = BlockingPool(label: "quire.provider.memory", width: 4)
+    private let pool = BlockingPool(label: "quire-memory", width: 4)
     /// Innermost lock: nothing else is taken while it is held.
     private let tree = Mutex(MemoryTree())
 

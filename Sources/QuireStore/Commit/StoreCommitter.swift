@@ -39,6 +39,9 @@ package final class StoreCommitter: LocalTreeCommitter {
 
     /// At once: nobody caches a bare store.
     package func changesVisible() async {}
+
+    /// Never: it knows of no programs.
+    package var isBusy: Bool { false }
 }
 
 extension CompareAndSwap {

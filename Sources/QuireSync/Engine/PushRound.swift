@@ -128,7 +128,10 @@ extension PushRound {
         for group in [content] + order.deletions {
             let steps = group.filter { !Self.depends($0, on: broken, changes) }
             let outcomes = await forEach(steps, limit: context.settings.parallelTransfers) { step in
-                (step, await sender.send(step, changes))
+                let start = context.clock.now()
+                let outcome = await sender.send(step, changes)
+                if !isUrgent { await context.giveWay(after: context.clock.now().since(start)) }
+                return (step, outcome)
             }
             for (step, outcome) in outcomes {
                 if outcome != .sent, case .delete = step { broken += Self.paths(step, changes) }

@@ -62,7 +62,7 @@ struct SyncContext: Sendable {
     let retries = RetryBook()
     let touched = TouchedPaths()
     let openUploads = OpenUploads()
-    let pool: WorkPool
+    let pool: BackgroundPool
     let logger: Logger
 
     var index: any SyncIndex { environment.index }
@@ -106,6 +106,13 @@ struct SyncContext: Sendable {
         }
         defer { environment.coordinator.release(claim) }
         return try await body()
+    }
+
+    /// After work of that length: while programs keep the drive busy, pauses for four times as long.
+    func giveWay(after worked: Duration) async {
+        guard committer.isBusy else { return }
+        // Ends early only when the task is cancelled.
+        try? await clock.sleep(min(max(worked * 4, .milliseconds(1)), .milliseconds(250)))
     }
 
     /// Asks the provider.

@@ -85,6 +85,18 @@ final class SyncEngine: Sendable {
             let report = await round(isUrgent: false, pulls: isPollDue)
             let pause = self.pause(after: report)
             if pause > .zero { await wakeUp.wait(atMost: pause, clock: context.clock) }
+            await programsFirst()
+        }
+    }
+
+    /// Leaves the machine to programs while they make many requests, for a while.
+    private func programsFirst() async {
+        let start = context.clock.now()
+        while !Task.isCancelled, context.committer.isBusy,
+            context.clock.now().since(start) < context.settings.patience
+        {
+            // Ends early only when the task is cancelled.
+            try? await context.clock.sleep(.milliseconds(50))
         }
     }
 

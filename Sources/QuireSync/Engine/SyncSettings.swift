@@ -10,6 +10,8 @@ package struct SyncSettings: Sendable, Hashable {
     package var deletionSettleTime: Duration = .milliseconds(1500)
     /// How long a file that is still open for writing must have been left alone before a snapshot of it is uploaded.
     package var openFileQuietTime: Duration = .seconds(10)
+    /// How long a round waits for programs that keep the drive busy.
+    package var patience: Duration = .seconds(5)
     /// Transfers at the same time.
     package var parallelTransfers: Int = 4
     /// A changed document that is here is downloaded at once up to this size; above it becomes a placeholder.

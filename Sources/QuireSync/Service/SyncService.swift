@@ -10,7 +10,7 @@ import Synchronization
 package final class SyncService: Sendable {
     let environment: SyncEnvironment
     let logger: Logger
-    let pool = WorkPool(label: "quire.sync", width: 8)
+    let pool = BackgroundPool(label: "quire-sync", width: 8)
     /// What is being transferred now: an item's state is `uploading` or `downloading` while it is in here.
     package let transfers = TransferBoard()
     let downloads = DownloadRegistry()
@@ -52,7 +52,9 @@ package final class SyncService: Sendable {
         while !Task.isCancelled {
             await withTaskGroup(of: Void.self) { group in
                 let engines = engines
-                for engine in engines { group.addTask { await engine.run() } }
+                for engine in engines {
+                    group.addTask { await withTaskExecutorPreference(BackgroundExecutor.shared) { await engine.run() } }
+                }
                 group.addTask { [commits = environment.index.commits()] in
                     for await _ in commits { for engine in engines { engine.wake() } }
                 }

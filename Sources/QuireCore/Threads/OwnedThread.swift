@@ -2,18 +2,30 @@ import CLinux
 import Glibc
 import Synchronization
 
-/// A POSIX thread that runs one closure, and can be waited for.
-final class OwnedThread: Sendable {
+/// A POSIX thread that runs one closure: outside the cooperative pool, so it may sleep in the kernel. Signals are left to
+/// other threads.
+package final class OwnedThread: Sendable {
     private let handle = Mutex<pthread_t?>(nil)
 
     /// Starts the thread. Nil when the system has no room for one.
-    init?(name: String, _ body: @escaping @Sendable () -> Void) {
+    ///
+    /// - Parameters:
+    ///   - name: for people, 15 bytes at the most.
+    ///   - niceness: what is added to the process's own, 0 … 19: threads that nobody waits for leave the processor to those
+    ///     somebody waits for.
+    package init?(name: String, niceness: Int = 0, _ body: @escaping @Sendable () -> Void) {
         let box = Unmanaged.passRetained(
             Body {
-                // A name is for people only: a kernel that refuses it changes nothing.
+                // A name is for people only, niceness for speed only: a kernel that refuses them changes nothing.
                 _ = quire_name_thread(name)
+                if niceness > 0 { _ = quire_add_thread_niceness(CInt(niceness)) }
                 body()
             })
+        var all = sigset_t()
+        var before = sigset_t()
+        sigfillset(&all)
+        pthread_sigmask(SIG_SETMASK, &all, &before)
+        defer { pthread_sigmask(SIG_SETMASK, &before, nil) }
         var thread = pthread_t()
         let code = pthread_create(
             &thread, nil,
@@ -33,7 +45,7 @@ final class OwnedThread: Sendable {
     deinit { if let thread = handle.withLock({ $0.take() }) { pthread_detach(thread) } }
 
     /// Waits until the closure has returned. Safe to call again.
-    func join() {
+    package func join() {
         if let thread = handle.withLock({ $0.take() }) { pthread_join(thread, nil) }
     }
 
