@@ -134,7 +134,10 @@ let package = Package(
                 ],
                 swiftSettings: settings),
             // The command line's and the daemon's own parts: configuration, control socket, argument parsing, output.
-            .testTarget(name: "CommandTests", dependencies: ["quire", "Quire", "QuireCore"], swiftSettings: settings),
+            .testTarget(
+                name: "CommandTests",
+                dependencies: ["quire", "Quire", "QuireCore", .product(name: "Logging", package: "swift-log")],
+                swiftSettings: settings),
             // Drives the built binary from the outside: real mounts, real programs.
             .testTarget(name: "EndToEndTests", dependencies: ["quire"], exclude: ["Programs"], swiftSettings: settings),
         ]

@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <linux/fs.h>
 #include <malloc.h>
+#include <poll.h>
 #include <sched.h>
 #include <stdio.h>
 #include <string.h>
@@ -41,6 +42,26 @@ int64_t quire_birth_time(int file) {
 }
 
 int quire_name_thread(const char *name) { return prctl(PR_SET_NAME, name); }
+
+int quire_lock_file(int file) {
+    struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+    return fcntl(file, F_OFD_SETLK, &lock);
+}
+
+int quire_file_is_locked(int file) {
+    struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+    if (fcntl(file, F_OFD_GETLK, &lock) != 0) return -1;
+    return lock.l_type != F_UNLCK;
+}
+
+int quire_wait_for_process(pid_t process, int milliseconds) {
+    int descriptor = (int)syscall(SYS_pidfd_open, process, 0);
+    if (descriptor < 0) return errno == ESRCH ? 1 : -1;
+    struct pollfd wanted = {.fd = descriptor, .events = POLLIN};
+    int result = poll(&wanted, 1, milliseconds);
+    close(descriptor);
+    return result < 0 && errno == EINTR ? 0 : result;
+}
 
 const char *quire_errno_name(int number) { return strerrorname_np(number); }
 

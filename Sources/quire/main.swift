@@ -1,4 +1,7 @@
 import Glibc
 
-let arguments = HomeOptions.takingLeadingHome(ArgumentBytes.arguments()) { setenv("QUIRE_HOME", $0, 1) }
+var arguments = HomeOptions.takingLeadingHome(ArgumentBytes.arguments()) { setenv("QUIRE_HOME", $0, 1) }
+if MountHelper.isMeant(program: CommandLine.arguments.first ?? "", arguments: arguments) {
+    arguments = MountHelper.command(arguments)
+}
 exit(await QuireCommand.run(arguments: arguments))

@@ -40,6 +40,12 @@ int quire_limit_arenas(int count);
 void quire_release_memory(void);
 // prctl(2) PR_SET_NAME: the calling thread, 15 bytes at the most.
 int quire_name_thread(const char *name);
+// fcntl(2) F_OFD_SETLK: locks the whole file for this open file description alone. EAGAIN where another has it.
+int quire_lock_file(int file);
+// F_OFD_GETLK: 1 where another has the file locked, 0 where none has, -1 on failure. Locks nothing.
+int quire_file_is_locked(int file);
+// pidfd_open(2), poll(2): waits until the process has ended, at most so long. 1: it is gone, 0: it is not, -1 on failure.
+int quire_wait_for_process(pid_t process, int milliseconds);
 // strerrorname_np(3): "ENOENT"; NULL for a number that is none.
 const char *quire_errno_name(int number);
 // setpriority(2) of the calling thread: adds to its niceness. 0, or -1 where the kernel refuses.

@@ -14,15 +14,19 @@ package enum DriveMethods {
             package var mountpoint: String
             /// What a person should know of the start, one sentence each.
             package var notes: [String]
+            /// Set once the daemon is about to end: the drive goes.
+            package var stopping: Bool?
 
             package init(
-                version: String, protocolVersion: Int, pid: Int32, mountpoint: String, notes: [String] = []
+                version: String, protocolVersion: Int, pid: Int32, mountpoint: String, notes: [String] = [],
+                stopping: Bool? = nil
             ) {
                 self.version = version
                 self.protocolVersion = protocolVersion
                 self.pid = pid
                 self.mountpoint = mountpoint
                 self.notes = notes
+                self.stopping = stopping
             }
         }
     }

@@ -19,6 +19,7 @@ package final class DriveMount: Sendable {
     private let stopped = Atomic<Bool>(false)
     private let readersLeft: Mutex<Int>
     private let ended: EndSignal
+    private let isUnmounting = Atomic<Bool>(false)
 
     /// Mounts the store at an existing directory and starts to serve it.
     ///
@@ -64,6 +65,9 @@ package final class DriveMount: Sendable {
     /// the first open where privileges are missing.
     package var isPassthrough: Bool { driver.passthroughAllowed.load(ordering: .relaxed) }
 
+    /// Whether it is mounted, and not about to be unmounted.
+    package var isServing: Bool { !isUnmounting.load(ordering: .relaxed) && !stopped.load(ordering: .relaxed) }
+
     /// Requests that wait for a download, a claim or a slow disk.
     package var parkedRequests: Int { driver.parking.count }
 
@@ -79,6 +83,7 @@ package final class DriveMount: Sendable {
     ///   still write then is in the store, and found at the next start's rescan.
     /// - Throws: `MountError` `.busy` when programs use it (not when lazily).
     package func unmount(lazily: Bool) async throws(MountError) {
+        isUnmounting.store(true, ordering: .relaxed)
         try await Unmounting.unmount(mountpoint, lazily: lazily)
         driver.parking.interruptAll()
         if lazily { ended.signal() } else { await ended.wait() }

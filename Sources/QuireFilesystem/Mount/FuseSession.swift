@@ -40,7 +40,9 @@ enum FuseSession {
     }
 
     private static func kernelOptions(_ options: MountOptions) -> String {
-        var words = ["fsname=quire", "subtype=quire", "default_permissions"]
+        // In libfuse's list of options a comma and a backslash need one before them.
+        let source = options.source.flatMap { $0 == "," || $0 == "\\" ? "\\\($0)" : "\($0)" }
+        var words = ["fsname=\(String(source))", "subtype=quire", "default_permissions"]
         if options.allowOther { words.append("allow_other") }
         return (words + options.others).joined(separator: ",")
     }

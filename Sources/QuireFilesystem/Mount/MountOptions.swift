@@ -1,5 +1,7 @@
 /// How a drive is mounted.
 package struct MountOptions: Sendable, Equatable {
+    /// What the kernel's list of mounts shows as the source.
+    package var source: String
     /// Let other users in; the modes decide what they may. Root only, or with `user_allow_other` in /etc/fuse.conf.
     package var allowOther: Bool
     /// Use kernel passthrough where the kernel and the privileges allow it.
@@ -14,9 +16,11 @@ package struct MountOptions: Sendable, Equatable {
     package var traces: Bool
 
     package init(
-        allowOther: Bool = false, passthrough: Bool = true, readers: Int = 2, others: [String] = [],
+        source: String = "quire", allowOther: Bool = false, passthrough: Bool = true, readers: Int = 2,
+        others: [String] = [],
         descriptorCache: Int? = nil, traces: Bool = false
     ) {
+        self.source = source
         self.allowOther = allowOther
         self.passthrough = passthrough
         self.readers = min(max(readers, 1), 16)

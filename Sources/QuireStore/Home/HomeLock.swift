@@ -1,6 +1,9 @@
+import CLinux
 import Glibc
 
-/// One daemon's hold on a home: an exclusive flock on `daemon.pid`, which names the process.
+/// One daemon's hold on a home: an exclusive lock on `daemon.pid`, which names the process.
+///
+/// An open file description lock (fcntl(2)): whether it is held can be asked without taking it.
 ///
 /// Held until the value goes away or the process ends, however it ends. Not inherited by programs that are executed.
 package final class HomeLock: Sendable {
@@ -18,7 +21,7 @@ package final class HomeLock: Sendable {
     /// - Throws: `.homeInUse`, naming the other daemon's pid; `.permissionDenied`; `.failed`.
     fileprivate static func acquire(_ home: DriveHome) throws(StoreError) -> HomeLock {
         let file = try OwnedDescriptor.open(home.pidPath, O_RDWR | O_CREAT | O_NOFOLLOW, mode: 0o600)
-        guard try tryLock(file, LOCK_EX, home) else {
+        guard try tryLock(file, home) else {
             let owner = readPid(file).map { "by the daemon with pid \($0)" } ?? "by another daemon"
             throw StoreError(
                 .homeInUse, "the home \(home.path) is in use \(owner)", errno: EWOULDBLOCK,
@@ -39,19 +42,26 @@ package final class HomeLock: Sendable {
             guard error.errno == ENOENT else { throw error }
             return nil
         }
-        return try tryLock(file, LOCK_SH, home) ? nil : readPid(file)
+        return try isLocked(file, home) ? readPid(file) ?? 0 : nil
     }
 
-    private static func tryLock(_ file: borrowing OwnedDescriptor, _ kind: Int32, _ home: DriveHome) throws(StoreError)
-        -> Bool
-    {
+    private static func tryLock(_ file: borrowing OwnedDescriptor, _ home: DriveHome) throws(StoreError) -> Bool {
         do {
-            try systemCall("lock", home.pidPath) { flock(file.rawValue, kind | LOCK_NB) }
+            try systemCall("lock", home.pidPath) { quire_lock_file(file.rawValue) }
             return true
         } catch {
-            guard error.errno == EWOULDBLOCK else { throw error }
+            guard error.errno == EWOULDBLOCK || error.errno == EACCES else { throw error }
             return false
         }
+    }
+
+    private static func isLocked(_ file: borrowing OwnedDescriptor, _ home: DriveHome) throws(StoreError) -> Bool {
+        var answer: Int32 = 0
+        try systemCall("ask for the lock on", home.pidPath) {
+            answer = quire_file_is_locked(file.rawValue)
+            return answer
+        }
+        return answer == 1
     }
 
     private static func readPid(_ file: borrowing OwnedDescriptor) -> pid_t? {
@@ -67,6 +77,6 @@ extension DriveHome {
     /// - Throws: `.homeInUse`, naming the other daemon's pid.
     package func lock() throws(StoreError) -> HomeLock { try HomeLock.acquire(self) }
 
-    /// The pid of the daemon that runs on this home; nil when none does. Takes no lock that outlives the call.
+    /// The pid of the daemon that runs on this home, 0 where it has not yet written it; nil when none does. Takes no lock.
     package func runningDaemon() throws(StoreError) -> Int32? { try HomeLock.owner(self) }
 }

@@ -6,6 +6,8 @@ struct HomeLocation: Sendable, Equatable {
     /// Absolute, without a trailing slash.
     let home: String
     let configurationPath: String
+    /// The home as it was given; nil: the XDG directories hold both.
+    let given: String?
 
     var configuration: ConfigurationFile { ConfigurationFile(path: configurationPath) }
     var socketPath: String { "\(home)/daemon.sock" }
@@ -24,6 +26,7 @@ struct HomeLocation: Sendable, Equatable {
             guard !given.isEmpty else { throw QuireError(.usage, "--home is empty") }
             home = AbsolutePath.normalized(given, in: workingDirectory)
             configurationPath = "\(home)/config.toml"
+            self.given = home
             return
         }
         func base(_ variable: String, _ fallback: String) throws(QuireError) -> String {
@@ -37,6 +40,7 @@ struct HomeLocation: Sendable, Equatable {
         }
         home = try base("XDG_DATA_HOME", ".local/share") + "/quire"
         configurationPath = try base("XDG_CONFIG_HOME", ".config") + "/quire/config.toml"
+        given = nil
     }
 }
 

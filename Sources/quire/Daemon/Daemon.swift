@@ -21,10 +21,10 @@ enum Daemon {
     /// Returns when the drive is unmounted.
     ///
     /// - Parameter report: told once, when the drive answers.
-    static func run(_ plan: MountPlan, report: LaunchReport) async throws {
+    static func run(_ plan: MountPlan, report: LaunchReport, log: DaemonLog = .terminal) async throws {
         ProcessLimits.limitArenas()
         ProcessLimits.raiseDescriptors()
-        let logger = DaemonLog.logger(verbose: plan.verbose || plan.options.debug)
+        let logger = log.logger(verbose: plan.verbose || plan.options.debug)
         let mountpoint = try plan.check()
         let home = try OpenHome(plan.location)
         if !home.unknownKeys.isEmpty {
@@ -33,7 +33,7 @@ enum Daemon {
         let parts = try await DriveParts.open(home, plan: plan, mountpoint: mountpoint, logger: logger)
         for note in parts.notes { logger.warning("\(note)") }
         do {
-            try await serve(parts, logger, report)
+            try await serve(parts, logger, report, log)
         } catch {
             logger.error("the daemon ends", metadata: ["error": "\(error)"])
             await MountService(mount: parts.mount, logger: logger).unmount()
@@ -44,7 +44,9 @@ enum Daemon {
         logger.info("stopped")
     }
 
-    private static func serve(_ parts: DriveParts, _ logger: Logger, _ report: LaunchReport) async throws {
+    private static func serve(
+        _ parts: DriveParts, _ logger: Logger, _ report: LaunchReport, _ log: DaemonLog
+    ) async throws {
         let shutdown = CancelSignal()
         let home = parts.home.location.home
         let server = try ControlServer(
@@ -62,11 +64,12 @@ enum Daemon {
                     .init(
                         service: ShutdownService(signal: shutdown),
                         successTerminationBehavior: .gracefullyShutdownGroup),
+                    .init(service: WatchdogService(manager: report.serviceManager)),
                 ],
-                gracefulShutdownSignals: [.sigint, .sigterm], logger: DaemonLog.quiet))
+                gracefulShutdownSignals: [.sigint, .sigterm], logger: log.quiet))
         logger.info(
             "serving", metadata: ["mountpoint": "\(parts.mount.mountpoint)", "home": "\(home)", "pid": "\(getpid())"])
-        report.ready()
+        report.ready("Your drive is at \(parts.mount.mountpoint)")
         try await group.run()
     }
 }

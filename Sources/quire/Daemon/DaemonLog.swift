@@ -4,22 +4,25 @@ import QuireStore
 
 /// Where the daemon's log goes: standard error, which in the background is `daemon.log`.
 enum DaemonLog {
-    static func logger(verbose: Bool) -> Logger {
-        LoggingSystem.bootstrap { label in
-            var handler = StreamLogHandler.standardError(label: label)
-            handler.logLevel = verbose ? .debug : .info
-            return handler
-        }
+    /// Who reads it.
+    case terminal, journal
+
+    func logger(verbose: Bool) -> Logger {
+        LoggingSystem.bootstrap { label in handler(label, verbose ? .debug : .info) }
         return Logger(label: "quire")
     }
 
     /// For libraries that tell every step: warnings only.
-    static var quiet: Logger {
-        Logger(label: "quire.services") { label in
-            var handler = StreamLogHandler.standardError(label: label)
-            handler.logLevel = .warning
-            return handler
-        }
+    var quiet: Logger { Logger(label: "quire.services") { label in handler(label, .warning) } }
+
+    private func handler(_ label: String, _ level: Logger.Level) -> any LogHandler {
+        var handler: any LogHandler =
+            switch self {
+            case .terminal: StreamLogHandler.standardError(label: label)
+            case .journal: JournalLogHandler()
+            }
+        handler.logLevel = level
+        return handler
     }
 }
 

@@ -28,7 +28,8 @@ struct DaemonMethods {
         methods.on(DriveMethods.Hello.self) { _, _ in
             .init(
                 version: Version.text, protocolVersion: Version.protocolNumber, pid: getpid(),
-                mountpoint: parts.mount.mountpoint, notes: parts.notes)
+                mountpoint: parts.mount.mountpoint, notes: parts.notes,
+                stopping: shutdown.isFired || !parts.mount.isServing ? true : nil)
         }
         methods.on(DriveMethods.Shutdown.self) { _, _ in
             let pending = await parts.sync.status().pending

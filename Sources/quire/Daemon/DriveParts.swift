@@ -77,8 +77,9 @@ struct DriveParts: Sendable {
                     sink: index.index, content: content, attributes: attributes, coordinator: coordinator,
                     claimDeadline: .seconds(home.configuration.deadlineSeconds)),
                 options: MountOptions(
-                    allowOther: plan.options.allowOther, passthrough: plan.options.passthrough,
-                    readers: plan.options.readers ?? 2, traces: plan.options.debug),
+                    source: plan.source, allowOther: plan.options.allowOther, passthrough: plan.options.passthrough,
+                    readers: plan.options.readers ?? 2, others: plan.options.kernel,
+                    traces: plan.options.debug),
                 containerRoots: Set(home.configuration.containers.map(\.name)), logger: logger)
         } catch {
             throw QuireError(.unavailable, error.message, remedy: error.remedy)

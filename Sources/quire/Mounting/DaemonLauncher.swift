@@ -61,12 +61,19 @@ struct DaemonLauncher {
 struct LaunchReport: Sendable {
     /// Nil in the foreground: nobody waits.
     let descriptor: Int32?
+    /// Nil without one.
+    let serviceManager: ServiceManager?
 
-    func ready() { send(DaemonLauncher.ready + [0x0A]) }
+    /// - Parameter status: for the service manager, one line.
+    func ready(_ status: String) {
+        send(DaemonLauncher.ready + [0x0A])
+        serviceManager?.notify("READY=1\nSTATUS=\(status)")
+    }
 
     func failed(_ error: QuireError) {
         // An error's text always has a form in JSON.
         send((try? WireCodec.line(RPCError(error))) ?? [])
+        serviceManager?.notify("STATUS=\(error.message)")
     }
 
     private func send(_ bytes: [UInt8]) {

@@ -18,7 +18,12 @@ struct HomeOptions: ParsableArguments {
             option: path.map(Self.decoded), environment: Self.variable, workingDirectory: Self.workingDirectory)
     }
 
-    static func variable(_ name: String) -> String? { getenv(name).map { String(cString: $0) } }
+    /// An environment variable. HOME is the user's directory also where it is not set, as below mount(8).
+    static func variable(_ name: String) -> String? {
+        if let value = getenv(name).map({ String(cString: $0) }), !value.isEmpty { return value }
+        guard name == "HOME" else { return nil }
+        return UserAccount.current()?.directory
+    }
 
     /// The current directory; `/` where it is gone.
     static var workingDirectory: String {
