@@ -2,20 +2,23 @@
 # make test            all tests; installs what they need
 # make mount           build and mount the drive   [MOUNTPOINT=~/Drive] [QUIRE_HOME=~/.local/share/quire]
 # make unmount         end it
+# make install         the binary, mount helper, manual pages, completions, service   [PREFIX=/usr/local] [DESTDIR=]
+# make uninstall       take them away again
 # make bench           the mount beside a bare directory, passthrough_ll and bindfs, against the targets
 #                      [OUTPUT=FILE] [BENCH="--on tmpfs --rounds 5 …": see quire-bench --help]
 # make check           formatting, imports, links in the documents
 # make format          format the sources
-# make docs            check the documents, regenerate the command-line reference
+# make docs            check the documents, regenerate the command-line reference and the manual page
 # make test-providers  only the tests of providers and their conformance suite
 
 SWIFT ?= swift
 QUIRE = .build/release/quire
+PREFIX ?= /usr/local
 # Tests at one time: many wait for files and sockets, and the pool they share has a thread for each core only.
 TEST_WIDTH = SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH=4
 SWIFT_FILES = Package.swift Sources Tests Benchmarks/Package.swift Benchmarks/Sources
 
-.PHONY: build test mount unmount bench check format docs test-providers deps test-deps bench-deps
+.PHONY: build test mount unmount install uninstall bench check format docs test-providers deps test-deps bench-deps
 
 build: deps
 	$(SWIFT) build -c release --product quire
@@ -27,6 +30,12 @@ test: test-deps
 
 mount: build
 	$(QUIRE) mount $(if $(QUIRE_HOME),--home "$(QUIRE_HOME)") $(if $(MOUNTPOINT),"$(MOUNTPOINT)")
+
+install: build
+	Scripts/install $(QUIRE) "$(DESTDIR)" "$(PREFIX)"
+
+uninstall:
+	Scripts/install --remove "$(DESTDIR)" "$(PREFIX)"
 
 unmount:
 	$(QUIRE) unmount $(if $(QUIRE_HOME),--home "$(QUIRE_HOME)")
@@ -45,6 +54,7 @@ format:
 docs: build
 	Scripts/check-docs
 	Scripts/command-reference $(QUIRE) > Documentation/CommandLine.md
+	Scripts/manual-page $(QUIRE) > Packaging/quire.1
 
 test-providers: deps
 	$(TEST_WIDTH) $(SWIFT) test --filter QuireProvidersTests

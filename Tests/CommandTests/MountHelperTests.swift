@@ -44,7 +44,7 @@ struct MountHelperTests {
         #expect(command.starts(with: ["mount", "--source", "/h", "/m", "--quiet", "-o"]))
         #expect(command.suffix(2) == ["--home", "/h"])
         #expect(command[6] == (geteuid() == 0 ? "rw,dev,suid,noatime" : "rw,noatime"))
-        #expect(try MountHelper(["none", "/m", "-v"]).command() == ["mount", "--source", "quire", "/m"])
+        #expect(try MountHelper(["none", "/m", "-v"]).command() == ["mount", "--source", "none", "/m"])
         #expect(throws: QuireError.self) { _ = try MountHelper(["none", "/m", "-o", "setuid=no-such-user"]).command() }
     }
 

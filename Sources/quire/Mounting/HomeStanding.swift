@@ -7,7 +7,7 @@ import QuireStore
 struct HomeStanding: Sendable {
     let location: HomeLocation
     /// How long a daemon may take to start or to end.
-    var patience = Duration.seconds(30)
+    var patience = Duration.seconds(20)
 
     private typealias Hello = DriveMethods.Hello.Result
 

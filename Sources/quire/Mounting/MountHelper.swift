@@ -11,6 +11,8 @@ import QuireCore
 struct MountHelper: Sendable, Equatable {
     /// Nil: the user's own home.
     private(set) var home: String?
+    /// As given: mount(8) knows by it that its line of fstab is mounted.
+    private(set) var source = "quire"
     private(set) var mountpoint: String
     private(set) var options: [String] = []
     /// The user that the daemon is to run as.
@@ -61,7 +63,8 @@ struct MountHelper: Sendable, Equatable {
             throw Self.usage("a home and a mountpoint are needed")
         }
         mountpoint = last
-        if places.count == 2, !Self.noSource.contains(places[0]) { home = places[0] }
+        if places.count == 2, !places[0].isEmpty { source = places[0] }
+        if !Self.noSource.contains(source) { home = source }
         guard home?.hasPrefix("/") ?? true else { throw Self.usage("the home \(home ?? "") is not an absolute path") }
         guard !mountpoint.hasPrefix("/dev/fd/") else {
             throw QuireError(
@@ -100,7 +103,7 @@ struct MountHelper: Sendable, Equatable {
     /// The arguments of `quire` that do it. Becomes the user that the options name, first.
     func command() throws(QuireError) -> [String] {
         if let user { try UserAccount(named: user).become() }
-        var arguments = ["mount", "--source", home ?? "quire", mountpoint]
+        var arguments = ["mount", "--source", source, mountpoint]
         if !isVerbose { arguments.append("--quiet") }
         // Of libfuse's helper, not for a mount without root.
         let options = geteuid() == 0 ? options : options.filter { $0 != "dev" && $0 != "suid" }
