@@ -36,19 +36,21 @@ func run(_ options: Options) throws {
 
 /// Times every row.
 func measure(_ rows: [Row], _ bench: Bench, _ options: Options, missed: inout [String]) -> String {
-    let rounds = options.rounds ?? (options.isQuick ? 1 : 3)
     var results = Results(sizes: options.sizes)
     for row in rows {
-        for round in 1...rounds {
+        for round in 1...(options.rounds ?? (options.isQuick ? 1 : row.rounds)) {
             for subject in bench.subjects where Bench.has(row, subject.kind) {
-                let seconds = bench.run(row, on: subject, round: round) { try $0() }
+                let seconds = bench.run(row, on: subject, round: round) { body in
+                    guard let observer = options.observer else { return try body() }
+                    return try observer.watching(subject.server, row: row.key, body)
+                }
                 if let seconds { results.add(row, subject.kind, seconds: seconds) }
             }
         }
-        let medians = bench.subjects.compactMap { subject in
-            results.median(row, subject.kind).map { "\(subject.kind.rawValue) \(Number.decimals($0 * 1000, 1)) ms" }
+        let times = bench.subjects.compactMap { subject in
+            results.best(row, subject.kind).map { "\(subject.kind.rawValue) \(Number.decimals($0 * 1000, 1)) ms" }
         }
-        say("\(row.key): \(medians.joined(separator: ", "))")
+        say("\(row.key): \(times.joined(separator: ", "))")
     }
     let table = ResultTable(results: results, kinds: bench.subjects.map(\.kind))
     missed += table.missed(rows)

@@ -17,12 +17,15 @@ struct Options {
     var markdown: String?
     /// Whether a missed target makes the exit code 1.
     var isCheck = false
+    /// Attached to the servers while they are measured.
+    var observer: Observer?
     /// Counts requests to the daemon instead of time.
     var isTrips = false
 
     static let usage = """
         usage: quire-bench [--quire BINARY] [--on tmpfs|ext4|DIRECTORY]… [--only ROW,…] [--subjects NAME,…]
                            [--rounds N] [--quick] [--markdown FILE] [--check] [--trips] [--list]
+                           [--attach "COMMAND WITH {pid} AND {row}"]
         """
 
     init(_ arguments: [String]) throws(BenchmarkError) {
@@ -37,6 +40,7 @@ struct Options {
             case "--subjects": subjects += Self.words(value)
             case "--rounds": rounds = try Self.number(value)
             case "--markdown": markdown = value
+            case "--attach": observer = Observer(command: value.split(separator: " ").map(String.init))
             default: throw BenchmarkError(Self.usage)
             }
         }

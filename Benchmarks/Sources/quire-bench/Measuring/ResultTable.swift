@@ -46,7 +46,7 @@ struct ResultTable {
     }
 
     private func value(_ row: Row, _ kind: Subject.Kind) -> String {
-        guard let seconds = results.median(row, kind) else { return "" }
+        guard let seconds = results.best(row, kind) else { return "" }
         switch row.unit {
         case .operations(let count), .mebibytes(let count):
             return Number.grouped(Int(Double(count(results.sizes)) / seconds))

@@ -12,16 +12,12 @@ struct Results {
         seconds[row.key, default: [:]][kind, default: []].append(time)
     }
 
-    /// The median of the rounds.
-    func median(_ row: Row, _ kind: Subject.Kind) -> Double? {
-        guard let times = seconds[row.key]?[kind]?.sorted(), !times.isEmpty else { return nil }
-        let middle = times.count / 2
-        return times.count % 2 == 1 ? times[middle] : (times[middle - 1] + times[middle]) / 2
-    }
+    /// The best of the rounds: what else the machine does only adds.
+    func best(_ row: Row, _ kind: Subject.Kind) -> Double? { seconds[row.key]?[kind]?.min() }
 
     /// How many times as fast as another a subject is.
     func ratio(_ row: Row, _ kind: Subject.Kind, to other: Subject.Kind) -> Double? {
-        guard let own = median(row, kind), let others = median(row, other), own > 0 else { return nil }
+        guard let own = best(row, kind), let others = best(row, other), own > 0 else { return nil }
         return others / own
     }
 

@@ -5,8 +5,8 @@ import Synchronization
 /// all of them, so that neither this program nor the machine is stuck in a mount.
 enum Watchdog {
     private struct State {
-        /// The minor device numbers of the mounts and the processes that serve them.
-        var servers: [pid_t: UInt32] = [:]
+        /// The processes that serve mounts.
+        var servers: [pid_t: (connection: UInt32, mountpoint: String)] = [:]
         var watched: (connection: UInt32, until: Int)?
     }
 
@@ -25,8 +25,9 @@ enum Watchdog {
         pthread_create(&thread, nil, { _ in Watchdog.watch() }, nil)
     }
 
-    static func add(server: pid_t, connection: UInt32) {
-        state.withLock { $0.servers[server] = connection }
+    /// - Parameter connection: the minor device number of the mount.
+    static func add(server: pid_t, connection: UInt32, mountpoint: String) {
+        state.withLock { $0.servers[server] = (connection, mountpoint) }
     }
 
     static func remove(server: pid_t) {
@@ -68,11 +69,12 @@ enum Watchdog {
 
     private static func interrupted() -> Never {
         let servers = state.withLock { $0.servers }
-        for (server, connection) in servers {
-            abort(connection)
+        for (server, mount) in servers {
+            abort(mount.connection)
             kill(server, SIGKILL)
+            try? Program.run("fusermount3", "-u", "-z", mount.mountpoint)
         }
-        say("interrupted: mounts of this run were aborted; its directories are left behind")
+        say("interrupted: the mounts of this run are ended, its directories are left behind")
         exit(130)
     }
 }

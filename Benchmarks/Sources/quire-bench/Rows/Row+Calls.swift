@@ -23,18 +23,16 @@ extension Row {
         },
         Row(
             key: "stat", name: "repeated stat", unit: .operations { $0.files * $0.passes }, target: Target(bare: 0.5),
-            requires: ["create"]
+            requires: ["create"], prepare: known
         ) { place in
             let names = try small(place)
-            try names.each("stat") { Call.status($0, $1) }
             return try timed { try names.each("stat", passes: place.sizes.passes) { Call.status($0, $1) } }
         },
         Row(
             key: "open", name: "open, read 1 KiB, close", unit: .operations { $0.files },
-            target: Target(passthroughLL: 1.5), requires: ["create"], isContent: true
+            target: Target(passthroughLL: 1.5), requires: ["create"], isContent: true, prepare: known
         ) { place in
             let names = try small(place)
-            try names.each("stat") { Call.status($0, $1) }
             return try withBytes(64 << 10) { bytes in
                 try timed { try names.each("read") { Call.read($0, $1, bytes) } }
             }
@@ -60,11 +58,10 @@ extension Row {
     static let removingCalls: [Row] = [
         Row(
             key: "rename", name: "rename", unit: .operations { $0.files }, target: Target(passthroughLL: 1.5),
-            requires: ["create"]
+            requires: ["create"], prepare: known
         ) { place in
             let names = try small(place)
             let others = try Names(in: place.path("small"), count: place.sizes.files, prefix: "renamed")
-            try names.each("stat") { Call.status($0, $1) }
             return try timed {
                 for (old, new) in zip(names.paths, others.paths)
                 where renameat(names.directory, old, others.directory, new) != 0 {
@@ -74,17 +71,17 @@ extension Row {
         },
         Row(
             key: "unlink", name: "unlink", unit: .operations { $0.files }, target: Target(passthroughLL: 1.5),
-            requires: ["create", "rename"]
+            requires: ["create", "rename"],
+            prepare: { place in try renamed(place).each("stat") { Call.status($0, $1) } }
         ) { place in
-            let names = try Names(in: place.path("small"), count: place.sizes.files, prefix: "renamed")
-            try names.each("stat") { Call.status($0, $1) }
+            let names = try renamed(place)
             return try timed { try names.each("unlink") { unlinkat($0, $1, 0) } }
         },
         Row(
-            key: "rmdir", name: "rmdir", unit: .operations { $0.files }, target: Target(), requires: ["mkdir"]
+            key: "rmdir", name: "rmdir", unit: .operations { $0.files }, target: Target(), requires: ["mkdir"],
+            prepare: { place in try directories(place).each("stat") { Call.status($0, $1) } }
         ) { place in
             let names = try directories(place)
-            try names.each("stat") { Call.status($0, $1) }
             return try timed { try names.each("rmdir") { unlinkat($0, $1, AT_REMOVEDIR) } }
         },
     ]
@@ -94,6 +91,15 @@ extension Row {
         let names = try Names(in: place.path("small"), count: place.sizes.files)
         if !prepared { try names.makeDirectories() }
         return names
+    }
+
+    /// The kernel knows the files, as far as the file system lets it.
+    @Sendable private static func known(_ place: Place) throws {
+        try small(place).each("stat") { Call.status($0, $1) }
+    }
+
+    private static func renamed(_ place: Place) throws -> Names {
+        try Names(in: place.path("small"), count: place.sizes.files, prefix: "renamed")
     }
 
     private static func directories(_ place: Place) throws -> Names {

@@ -35,6 +35,11 @@ struct Row: Sendable {
     /// Returns the measured seconds.
     let run: @Sendable (Place) throws -> Double
 
+    /// Short rows are measured more often.
+    var rounds: Int {
+        if case .seconds = unit { 3 } else { 5 }
+    }
+
     /// In the order of measuring. What removes comes last: some file systems are slow where much was just removed.
     static let all = makingCalls + treePrograms + contentRows + concurrentRows + removingCalls + removingPrograms
 

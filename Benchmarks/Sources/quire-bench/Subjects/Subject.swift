@@ -57,7 +57,7 @@ final class Subject {
             if stat(directory, &status) == 0, status.st_dev != before.st_dev {
                 let minor = UInt32(Device(status.st_dev).minor)
                 connection = minor
-                Watchdog.add(server: child, connection: minor)
+                Watchdog.add(server: child, connection: minor, mountpoint: directory)
                 return
             }
             if let code = Program.wait(child, seconds: 0) ?? ended(child) {
@@ -90,7 +90,7 @@ final class Subject {
         if let connection { Watchdog.abort(connection) }
         kill(child, SIGKILL)
         _ = Program.wait(child)
-        umount2(directory, Int32(2 /* MNT_DETACH */))
+        try? Program.run("fusermount3", "-u", "-z", directory)
     }
 
     /// Returns when the subject does nothing any more: what it owes is done.
