@@ -17,14 +17,10 @@ func run(_ options: Options) throws {
     var missed: [String] = []
     for place in options.places {
         try FreshDirectory.with(in: place) { root, title in
-            let bench = try Bench(options, root: root)
-            defer { bench.stop() }
-            let rows = Row.all.filter { options.only.isEmpty || options.only.contains($0.key) }
             let report =
-                options.isTrips
-                ? try count(rows, bench, options.sizes) : measure(rows, bench, options, missed: &missed)
-            let notes = bench.notes.map { "- \($0)\n" }.joined()
-            let table = "### On \(title)\n\n\(report)" + (notes.isEmpty ? "" : "\n\(notes)")
+                options.isScale
+                ? try scale(options, root, missed: &missed) : try compare(options, root, missed: &missed)
+            let table = "### On \(title)\n\n\(report)"
             say("\n\(table)")
             tables.append(table)
         }
@@ -32,6 +28,25 @@ func run(_ options: Options) throws {
     if let path = options.markdown { try write(tables.joined(separator: "\n"), to: path) }
     guard options.isCheck, !missed.isEmpty else { return }
     throw BenchmarkError("missed: \(missed.joined(separator: ", "))")
+}
+
+/// The subjects side by side.
+func compare(_ options: Options, _ root: String, missed: inout [String]) throws -> String {
+    let bench = try Bench(options, root: root)
+    defer { bench.stop() }
+    let rows = Row.all.filter { options.only.isEmpty || options.only.contains($0.key) }
+    let report =
+        options.isTrips ? try count(rows, bench, options.sizes) : measure(rows, bench, options, missed: &missed)
+    let notes = bench.notes.map { "- \($0)\n" }.joined()
+    return report + (notes.isEmpty ? "" : "\n\(notes)")
+}
+
+/// The drive at its limits.
+func scale(_ options: Options, _ root: String, missed: inout [String]) throws -> String {
+    var scale = try Scale(options, root: root)
+    let (markdown, late) = try scale.run()
+    missed += late
+    return markdown
 }
 
 /// Times every row.

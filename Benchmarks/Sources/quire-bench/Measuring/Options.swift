@@ -21,10 +21,12 @@ struct Options {
     var observer: Observer?
     /// Counts requests to the daemon instead of time.
     var isTrips = false
+    /// Measures very large trees instead.
+    var isScale = false
 
     static let usage = """
         usage: quire-bench [--quire BINARY] [--on tmpfs|ext4|DIRECTORY]… [--only ROW,…] [--subjects NAME,…]
-                           [--rounds N] [--quick] [--markdown FILE] [--check] [--trips] [--list]
+                           [--rounds N] [--quick] [--markdown FILE] [--check] [--trips] [--scale] [--list]
                            [--attach "COMMAND WITH {pid} AND {row}"]
         """
 
@@ -63,6 +65,7 @@ struct Options {
         case "--quick": isQuick = true
         case "--check": isCheck = true
         case "--trips": isTrips = true
+        case "--scale": isScale = true
         case "--list":
             for row in Row.all { print("\(row.key)\t\(row.name)") }
             exit(0)

@@ -16,16 +16,22 @@ final class Subject {
     let kind: Kind
     /// Where to work.
     let directory: String
+    /// What it shows lies here.
+    let storage: String
     /// The minor device number of the mount, by which the kernel names its connection.
     private(set) var connection: UInt32?
     private(set) var server: pid_t?
     private let command: [String]
     private let log: String
-    private let quire: String
-    private let home: String
+    let quire: String
+    let home: String
 
-    /// - Parameter root: a fresh directory of this subject's own.
-    init(_ kind: Kind, root: String, quire: String, passthroughLL: String) throws(BenchmarkError) {
+    /// - Parameters:
+    ///   - root: a directory of this subject's own, to be made.
+    ///   - descriptors: how many the server may have, if fewer than this program.
+    init(
+        _ kind: Kind, root: String, quire: String, passthroughLL: String, descriptors: Int? = nil
+    ) throws(BenchmarkError) {
         self.kind = kind
         self.quire = quire
         home = "\(root)/home"
@@ -34,7 +40,9 @@ final class Subject {
         try Self.make(root)
         try Self.make("\(root)/store")
         if kind != .bare { try Self.make("\(root)/mount") }
-        command =
+        storage = kind.isQuire ? "\(home)/drive" : "\(root)/store"
+        let limit = descriptors.map { ["prlimit", "--nofile=\($0):\($0)"] } ?? []
+        let server: [String] =
             switch kind {
             case .bare: []
             case .passthroughLL: [passthroughLL, "-f", "-o", "source=\(root)/store", "\(root)/mount"]
@@ -43,6 +51,7 @@ final class Subject {
             case .quireWithoutPassthrough:
                 [quire, "mount", "-f", "--home", home, "-o", "nopassthrough", "\(root)/mount"]
             }
+        command = limit + server
     }
 
     /// Returns when the mount answers.
@@ -95,9 +104,15 @@ final class Subject {
 
     /// Returns when the subject does nothing any more: what it owes is done.
     func settle() throws(BenchmarkError) {
-        guard let child = server else { return }
+        guard server != nil else { return }
         // Deletions of a whole tree may be held back for a confirmation.
         if kind.isQuire { try Program.run(quire, "sync", "--home", home, "--confirm-deletes") }
+        rest()
+    }
+
+    /// Returns when the server has used no processor time for a while.
+    func rest() {
+        guard let child = server else { return }
         var last = -1
         while true {
             let ticks = Self.processorTicks(child)
