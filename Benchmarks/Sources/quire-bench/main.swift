@@ -37,7 +37,12 @@ func compare(_ options: Options, _ root: String, missed: inout [String]) throws 
     let rows = Row.all.filter { options.only.isEmpty || options.only.contains($0.key) }
     let report =
         options.isTrips ? try count(rows, bench, options.sizes) : measure(rows, bench, options, missed: &missed)
-    let notes = bench.notes.map { "- \($0)\n" }.joined()
+    var remarks = bench.notes
+    if !bench.late.isEmpty {
+        let keys = bench.late.sorted().joined(separator: ", ")
+        remarks.append("uploads went on beside other measurements after: \(keys)")
+    }
+    let notes = remarks.map { "- \($0)\n" }.joined()
     return report + (notes.isEmpty ? "" : "\n\(notes)")
 }
 

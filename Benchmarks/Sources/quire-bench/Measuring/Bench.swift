@@ -13,6 +13,8 @@ final class Bench {
     private var done: Set<Step> = []
     /// Subjects that could not go on, and why.
     private(set) var notes: [String] = []
+    /// Rows after which the drive was still uploading when others were measured.
+    private(set) var late: Set<String> = []
 
     private struct Step: Hashable {
         let subject: Subject.Kind
@@ -84,11 +86,11 @@ final class Bench {
         try freshDescriptors(subject)
         try row.prepare(place)
         if row.isCold { try forget(subject) }
-        try subject.settle()
+        _ = try subject.settle()
         try flush()
         let result = try measure { try row.run(place) }
         done.insert(Step(subject: subject.kind, round: round, row: row.key))
-        try subject.settle()
+        if try !subject.settle() { late.insert(row.key) }
         return result
     }
 

@@ -17,7 +17,7 @@ enum FreshDirectory {
         guard mkdtemp(&template) != nil else { throw BenchmarkError("mkdtemp", base) }
         let root = String(decoding: template.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
         // Never through a mount that could not be ended.
-        defer { try? Program.run("rm", "-rf", "--one-file-system", root) }
+        defer { _ = try? Program.run("rm", "-rf", "--one-file-system", root) }
         try body(root, kind(of: root))
     }
 

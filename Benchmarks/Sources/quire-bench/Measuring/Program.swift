@@ -4,17 +4,21 @@ import Glibc
 enum Program {
     /// Runs a program to its end; its output is dropped, its errors are shown.
     ///
-    /// - Throws: when its exit code is none of `accepting`.
-    static func run(_ arguments: String..., accepting codes: [Int32] = [0]) throws(BenchmarkError) {
+    /// - Returns: its exit code.
+    /// - Throws: when that is none of `accepting`.
+    @discardableResult
+    static func run(_ arguments: String..., accepting codes: [Int32] = [0]) throws(BenchmarkError) -> Int32 {
         try run(arguments, accepting: codes)
     }
 
-    static func run(_ arguments: [String], accepting codes: [Int32] = [0]) throws(BenchmarkError) {
+    @discardableResult
+    static func run(_ arguments: [String], accepting codes: [Int32] = [0]) throws(BenchmarkError) -> Int32 {
         let child = try start(arguments, log: nil)
         let code = wait(child)
         guard codes.contains(code) else {
             throw BenchmarkError("exit code \(code): \(arguments.joined(separator: " "))")
         }
+        return code
     }
 
     /// Runs a script of bash.

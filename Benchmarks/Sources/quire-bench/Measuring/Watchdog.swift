@@ -72,7 +72,7 @@ enum Watchdog {
         for (server, mount) in servers {
             abort(mount.connection)
             kill(server, SIGKILL)
-            try? Program.run("fusermount3", "-u", "-z", mount.mountpoint)
+            _ = try? Program.run("fusermount3", "-u", "-z", mount.mountpoint)
         }
         say("interrupted: the mounts of this run are ended, its directories are left behind")
         exit(130)

@@ -16,16 +16,15 @@ extension Row {
         warm("ls", "ls -lR, warm", ["ls", "-lR"]),
         // grep stops early where its output goes nowhere and it finds something: it must not.
         warm(
-            "grep", "grep -r, warm", ["grep", "-r", "no line has these words"], target: Target(), accepting: [1],
-            isContent: true),
+            "grep", "grep -r, warm", ["grep", "-r", "no line has these words"], target: Target(), accepting: [1]),
         Row(
             key: "cp", name: "cp -a of the tree", unit: .seconds, target: Target(passthroughLL: 1.3),
-            requires: ["untar"], isContent: true, each: "entry"
+            requires: ["untar"], each: "entry"
         ) { place in
             try timed { try Program.run("cp", "-a", place.path("tree"), place.path("copy")) }
         },
         Row(
-            key: "clone", name: "git clone", unit: .seconds, target: Target(passthroughLL: 1.3), isContent: true,
+            key: "clone", name: "git clone", unit: .seconds, target: Target(passthroughLL: 1.3),
             each: "entry"
         ) { place in
             // --no-local: a bare directory beside the repository would link the objects instead.
@@ -53,10 +52,10 @@ extension Row {
     /// A program that goes over the whole tree, measured the second time.
     private static func warm(
         _ key: String, _ name: String, _ command: [String], target: Target = Target(passthroughLL: 4, bare: 0.5),
-        accepting codes: [Int32] = [0], isContent: Bool = false
+        accepting codes: [Int32] = [0]
     ) -> Row {
         Row(
-            key: key, name: name, unit: .seconds, target: target, requires: ["untar"], isContent: isContent,
+            key: key, name: name, unit: .seconds, target: target, requires: ["untar"],
             each: "entry",
             prepare: { place in try Program.run(command + [place.path("tree")], accepting: codes) }
         ) { place in

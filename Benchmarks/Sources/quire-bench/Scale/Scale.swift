@@ -26,11 +26,20 @@ struct Scale {
             peer?.stop()
         }
         try manyFiles()
-        try wideDirectory()
-        try deepTree()
-        try largeFile()
-        try manyClients()
+        attempt { try $0.wideDirectory() }
+        attempt { try $0.deepTree() }
+        attempt { try $0.largeFile() }
+        attempt { try $0.manyClients() }
         return (table.markdown, table.missed)
+    }
+
+    /// What does not work is in the table, too.
+    private mutating func attempt(_ step: (inout Scale) throws -> Void) {
+        do {
+            try Watchdog.watching(drive.connection) { try step(&self) }
+        } catch {
+            table.add("\(error)")
+        }
     }
 
     static let descriptors = 1024

@@ -14,6 +14,13 @@ struct ScaleTable {
         say("\(name): \(Number.decimals(value, 2)) \(verdict)")
     }
 
+    /// Something that did not work.
+    mutating func add(_ failure: String) {
+        missed.append(failure)
+        rows.append([failure, "", "", "FAILED"])
+        say("failed: \(failure)")
+    }
+
     var markdown: String {
         let head = [["", "seconds", "at most", ""], ["---", "---:", "---:", "---"]]
         return (head + rows).map { "| " + $0.joined(separator: " | ") + " |" }.joined(separator: "\n") + "\n"

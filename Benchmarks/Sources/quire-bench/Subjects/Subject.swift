@@ -99,16 +99,28 @@ final class Subject {
         if let connection { Watchdog.abort(connection) }
         kill(child, SIGKILL)
         _ = Program.wait(child)
-        try? Program.run("fusermount3", "-u", "-z", directory)
+        _ = try? Program.run("fusermount3", "-u", "-z", directory)
     }
 
-    /// Returns when the subject does nothing any more: what it owes is done.
-    func settle() throws(BenchmarkError) {
-        guard server != nil else { return }
-        // Deletions of a whole tree may be held back for a confirmation.
-        if kind.isQuire { try Program.run(quire, "sync", "--home", home, "--confirm-deletes") }
-        rest()
+    /// Returns when the subject does nothing any more: what it owes is done, or has had its time.
+    ///
+    /// - Returns: whether all is done.
+    func settle() throws(BenchmarkError) -> Bool {
+        guard server != nil else { return true }
+        var isDone = true
+        if kind.isQuire {
+            // Deletions of a whole tree may be held back for a confirmation.
+            let sync = [quire, "sync", "--home", home, "--confirm-deletes", "--timeout", "\(Self.settleSeconds)"]
+            isDone = try Program.run(sync, accepting: [0, Self.timedOut]) == 0
+        }
+        if isDone { rest() }
+        return isDone
     }
+
+    /// How long the drive may upload between two measurements.
+    private static let settleSeconds = 60
+    /// `quire sync` when its time is up.
+    private static let timedOut: Int32 = 75
 
     /// Returns when the server has used no processor time for a while.
     func rest() {
