@@ -17,6 +17,7 @@ package final class DriveMount: Sendable {
     let session: SessionPointer
     let readers: Int
     private let stopped = Atomic<Bool>(false)
+    private let relay = ReaderRelay()
     private let readersLeft: Mutex<Int>
     private let ended: EndSignal
     private let isUnmounting = Atomic<Bool>(false)
@@ -92,7 +93,8 @@ package final class DriveMount: Sendable {
     private func start(readers: Int) {
         for number in 0..<readers {
             let loop = ReaderLoop(
-                session: session, load: driver.load, counters: driver.statistics.makeCounters(), trace: driver.trace
+                session: session, number: number, relay: relay, load: driver.load,
+                counters: driver.statistics.makeCounters(), trace: driver.trace
             ) { [self] in stopped.load(ordering: .relaxed) }
             let thread = OwnedThread(name: "quire-reader-\(number)") { [self] in
                 loop.run()
@@ -105,6 +107,7 @@ package final class DriveMount: Sendable {
     /// The last reader to end frees the session.
     private func readerEnded() {
         stopped.store(true, ordering: .relaxed)
+        relay.stop()
         let left = readersLeft.withLock { count in
             count -= 1
             return count

@@ -6,7 +6,7 @@ package struct MountOptions: Sendable, Equatable {
     package var allowOther: Bool
     /// Use kernel passthrough where the kernel and the privileges allow it.
     package var passthrough: Bool
-    /// Threads that read requests, 1 … 16.
+    /// Threads that read requests, 1 … 16: one at a time, the others stand in for it when it is held up.
     package var readers: Int
     /// Further options for the kernel, as after `-o`.
     package var others: [String]
@@ -15,8 +15,12 @@ package struct MountOptions: Sendable, Equatable {
     /// Log every request, at the level `debug`.
     package var traces: Bool
 
+    /// How many threads read requests, if nothing else is said.
+    package static let defaultReaders = 4
+
     package init(
-        source: String = "quire", allowOther: Bool = false, passthrough: Bool = true, readers: Int = 2,
+        source: String = "quire", allowOther: Bool = false, passthrough: Bool = true,
+        readers: Int = MountOptions.defaultReaders,
         others: [String] = [],
         descriptorCache: Int? = nil, traces: Bool = false
     ) {

@@ -8,6 +8,9 @@ import Synchronization
 /// most requests. Idle, it sleeps in poll and uses no CPU.
 struct ReaderLoop: Sendable {
     let session: SessionPointer
+    /// The thread's number among the readers.
+    let number: Int
+    let relay: ReaderRelay
     let load: RequestLoad
     let counters: RequestCounters
     /// Tells of every request, where that was asked for.
@@ -27,17 +30,25 @@ struct ReaderLoop: Sendable {
         var clock = MonotonicClock.now()
         var idleSince = clock
         var count = RequestLoad.Count()
+        guard relay.waitForTurn(number) else { return }
         while !isStopped() {
             let received = cfuse_session_receive(session.raw, buffer.baseAddress, size)
             if received > 0 {
                 // Read since the clock was last looked at, which was a moment ago.
                 let kind = begin(UnsafeRawBufferPointer(buffer).prefix(received), at: clock, work)
+                relay.begin()
                 cfuse_session_process(session.raw, buffer.baseAddress, received)
+                let isReader = relay.end(number)
                 let began = clock
                 clock = MonotonicClock.now()
                 if !work.pointee.postponed { counters.count(kind, nanoseconds: clock - began) }
                 idleSince = clock
                 load.served(&count, at: clock)
+                if !isReader {
+                    guard relay.waitForTurn(number) else { return }
+                    clock = MonotonicClock.now()
+                    idleSince = clock
+                }
             } else if received == Int(-EAGAIN) {
                 clock = MonotonicClock.now()
                 if clock - idleSince > Self.spinNanoseconds {

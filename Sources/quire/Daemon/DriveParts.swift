@@ -78,7 +78,7 @@ struct DriveParts: Sendable {
                     claimDeadline: .seconds(home.configuration.deadlineSeconds)),
                 options: MountOptions(
                     source: plan.source, allowOther: plan.options.allowOther, passthrough: plan.options.passthrough,
-                    readers: plan.options.readers ?? 2, others: plan.options.kernel,
+                    readers: plan.options.readers ?? MountOptions.defaultReaders, others: plan.options.kernel,
                     traces: plan.options.debug),
                 containerRoots: Set(home.configuration.containers.map(\.name)), logger: logger)
         } catch {
