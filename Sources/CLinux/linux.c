@@ -23,6 +23,10 @@ int quire_statx(int directory, const char *path, int flags, void *buffer) {
     return statx(directory, path, flags, STATX_BASIC_STATS | STATX_BTIME, buffer);
 }
 
+int quire_access(int file, int mask) {
+    return (int)syscall(SYS_faccessat2, file, "", mask, AT_EACCESS | AT_EMPTY_PATH);
+}
+
 int quire_ficlone(int target, int source) { return ioctl(target, FICLONE, source); }
 
 ssize_t quire_copy_file_range(int source, int64_t *source_offset, int target, int64_t *target_offset, size_t length) {

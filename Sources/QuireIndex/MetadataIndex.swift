@@ -16,7 +16,8 @@ package final class MetadataIndex: StoreEventSink {
     let clock: @Sendable () -> FileTime
     private let marker: OpenMarker
     private let thread: OwnedThread
-    /// Innermost lock.
+    /// Innermost lock, as the next one.
+    private let lateReporter = Mutex<(@Sendable () -> Void)?>(nil)
     private let isClosed = Mutex(false)
 
     init(
@@ -37,11 +38,16 @@ package final class MetadataIndex: StoreEventSink {
     /// Queues `event`; never blocks on I/O. Nothing is recorded once the index is closed.
     package func record(_ event: StoreEvent) { queue.add(.event(event), time: clock()) }
 
+    /// Whom `settle` asks first to record what they know of and have not yet told; nil for nobody. Called from any task;
+    /// must not wait for anything but the local file system.
+    package func setLateReporter(_ reporter: (@Sendable () -> Void)?) { lateReporter.withLock { $0 = reporter } }
+
     /// Returns when every event recorded before the call is committed.
     ///
     /// - Throws: `.noSpace`, `.corrupt`, `.failed` when the disk refuses for longer than the limit given to `open`: the
     ///   events are kept and retried. `.closed`.
     package func settle() async throws(IndexError) {
+        lateReporter.withLock { $0 }?()
         try await progress.wait(for: queue.hurry()).get()
     }
 

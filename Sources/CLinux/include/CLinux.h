@@ -22,6 +22,8 @@ static const int quire_SEEK_HOLE = 4;
 // utimensat(2): leaves this time as it is.
 static const long quire_UTIME_OMIT = (1L << 30) - 2;
 
+// faccessat2(2) of an open file (O_PATH is enough), with the effective user and group.
+int quire_access(int file, int mask);
 // renameat2(2).
 int quire_renameat2(int from, const char *source, int to, const char *target, unsigned int flags);
 // ioctl_ficlonerange(2): makes `target` share all of `source`'s blocks.

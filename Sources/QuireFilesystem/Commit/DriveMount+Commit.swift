@@ -13,5 +13,8 @@ extension DriveMount: LocalTreeCommitter {
 
     package func changesVisible() async { await driver.notifier.delivered() }
 
+    /// Records what programs wrote through handles that are still open, or closed a moment ago.
+    package func reportWrites() { driver.reportWrites() }
+
     package var isBusy: Bool { driver.load.isBusy }
 }

@@ -77,6 +77,7 @@ extension Driver {
             guard previous.kind == status.kind, !node.isDirectory else { return nil }
             state.byInode[previous.inode] = nil
             node.inode = status.inode
+            node.hasNoCapability = false
             // The number of the former file may be used again from now on.
             if isDataless, node.shownInode == nil { node.shownInode = state.makeShownInode() }
             node.reported = status.fingerprint

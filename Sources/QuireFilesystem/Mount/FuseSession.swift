@@ -42,7 +42,10 @@ enum FuseSession {
     private static func kernelOptions(_ options: MountOptions) -> String {
         // In libfuse's list of options a comma and a backslash need one before them.
         let source = options.source.flatMap { $0 == "," || $0 == "\\" ? "\\\($0)" : "\($0)" }
-        var words = ["fsname=\(String(source))", "subtype=quire", "default_permissions"]
+        var words = ["fsname=\(String(source))", "subtype=quire"]
+        // A mount that is root's alone needs no checks of the kernel's, and each would ask anew for the attributes of the
+        // directory that the last change was made in.
+        if options.allowOther || geteuid() != 0 { words.append("default_permissions") }
         if options.allowOther { words.append("allow_other") }
         return (words + options.others).joined(separator: ",")
     }

@@ -23,6 +23,8 @@ final class Node: @unchecked Sendable {
         case cached
         /// In the kernel, through this backing id.
         case passthrough(CInt)
+
+        var isPassthrough: Bool { if case .passthrough = self { true } else { false } }
     }
 
     /// The store's inode. Changes when the sync engine puts another file under the same name.
@@ -46,6 +48,8 @@ final class Node: @unchecked Sendable {
     var orphan: Descriptor?
     /// The fingerprint that the last event about this file carried.
     var reported: Fingerprint?
+    /// Whether it is known to have no `security.capability`, which the kernel asks for before the first write.
+    var hasNoCapability = false
     /// Whether setuid or setgid may be set, so that a write by an ordinary user has to strip them.
     var mayHavePrivilegeBits = false
 

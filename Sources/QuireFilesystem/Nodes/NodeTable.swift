@@ -14,6 +14,8 @@ final class NodeTable: Sendable {
         var cachedDirectories: [Node] = []
         /// Handles that are open, of all nodes.
         var openFiles = 0
+        /// Files with an open write handle.
+        var writing: [ObjectIdentifier: Node] = [:]
         /// For `Node.shownInode`; no file system hands out numbers of this size.
         var nextShownInode: UInt64 = 1 << 62
 
@@ -62,34 +64,68 @@ final class NodeTable: Sendable {
         state.withLock { body(&$0) }
     }
 
-    /// The node for the file found at (`directory`, `name`), which the kernel is about to be given once more.
-    func lookUp(_ status: FileStatus, in directory: Node, name: FileName) -> Node {
+    /// As `lookUp`, for an entry that was just made. Also tells the directory's inode.
+    func lookUpNew(_ status: FileStatus, in directory: Node, name: FileName) -> (Node, directory: UInt64) {
         locked { state in
-            let entry = Entry(directory: directory, name: name)
-            let node: Node
-            if let known = state.byInode[status.inode], known.isDirectory == (status.kind == .directory) {
-                node = known
-                if node !== root, !node.names.contains(entry) {
-                    if status.linkCount <= 1 || node.isDirectory { node.names.removeAll() }
-                    node.names.insert(entry, at: 0)
-                }
-            } else {
-                node = Node(inode: status.inode, isDirectory: status.kind == .directory, names: [entry])
-                state.byInode[status.inode] = node
-            }
-            node.mayHavePrivilegeBits = status.mode & 0o6000 != 0
-            if node.lookups == 0 { _ = Unmanaged.passRetained(node) }
-            node.lookups += 1
-            return node
+            let node = Self.lookUp(status, in: directory, name: name, root, &state)
+            // A new file has none; another name of an old one changes nothing.
+            if node.lookups == 1, status.linkCount <= 1 { node.hasNoCapability = true }
+            return (node, directory.inode)
         }
     }
 
+    /// The node for the file found at (`directory`, `name`), which the kernel is about to be given once more.
+    func lookUp(_ status: FileStatus, in directory: Node, name: FileName) -> Node {
+        locked { Self.lookUp(status, in: directory, name: name, root, &$0) }
+    }
+
+    private static func lookUp(
+        _ status: FileStatus, in directory: Node, name: FileName, _ root: Node, _ state: inout State
+    ) -> Node {
+        let entry = Entry(directory: directory, name: name)
+        let node: Node
+        if let known = state.byInode[status.inode], known.isDirectory == (status.kind == .directory) {
+            node = known
+            if node !== root, !node.names.contains(entry) {
+                if status.linkCount <= 1 || node.isDirectory { node.names.removeAll() }
+                node.names.insert(entry, at: 0)
+            }
+        } else {
+            node = Node(inode: status.inode, isDirectory: status.kind == .directory, names: [entry])
+            state.byInode[status.inode] = node
+        }
+        node.mayHavePrivilegeBits = status.mode & 0o6000 != 0
+        if node.lookups == 0 { _ = Unmanaged.passRetained(node) }
+        node.lookups += 1
+        return node
+    }
+
     /// The file's attributes as programs are told them.
-    func shown(_ status: stat, of node: Node) -> stat {
-        guard let inode = locked({ _ in node.shownInode }) else { return status }
-        var status = status
-        status.st_ino = ino_t(inode)
-        return status
+    func shown(_ status: stat, of node: Node) -> ShownAttributes {
+        let (inode, mayBeKept) = locked { _ in (node.shownInode, node.writers == 0 || !node.dataPath.isPassthrough) }
+        var shown = ShownAttributes(status: status, mayBeKept: mayBeKept)
+        if let inode { shown.status.st_ino = ino_t(inode) }
+        return shown
+    }
+
+    /// Counts a new open handle in. Call with the table locked.
+    func enter(_ file: OpenFile, _ state: inout State) {
+        let node = file.node
+        node.files.append(file)
+        state.openFiles += 1
+        guard file.isWriter else { return }
+        node.writers += 1
+        if node.writers == 1 { state.writing[ObjectIdentifier(node)] = node }
+    }
+
+    /// Counts a handle out. Call with the table locked.
+    func leave(_ file: OpenFile, _ state: inout State) {
+        let node = file.node
+        node.files.removeAll { $0 === file }
+        state.openFiles -= 1
+        guard file.isWriter else { return }
+        node.writers -= 1
+        if node.writers == 0 { state.writing[ObjectIdentifier(node)] = nil }
     }
 
     /// The kernel gives back `count` of the times it was given `node`.

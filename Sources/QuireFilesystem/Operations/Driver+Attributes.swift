@@ -42,6 +42,17 @@ extension Driver {
         }
     }
 
+    /// ACCESS: access(2) and chdir(2), where the kernel leaves permissions to the driver: then all programs are the daemon's
+    /// own user, and the store's file system answers as it would answer them.
+    func access(_ reply: consuming Reply, _ node: Node, _ mask: CInt) {
+        let allowed = Result { () throws(DriverError) -> Void in
+            let reference = try resolver.reference(node)
+            let result = withExtendedLifetime(reference) { quire_access(reference.raw, mask) }
+            try StoreCall.check(result)
+        }
+        answer(reply, allowed)
+    }
+
     /// SETATTR: chmod, chown, truncate, utimens.
     func setAttributes(_ reply: consuming Reply, _ node: Node, _ change: AttributeChange, _ file: OpenFile?) {
         if change.size != nil, mustAskCoordinator {

@@ -57,9 +57,27 @@ extension Driver {
     ) throws(DriverError) -> (Node, stat) {
         try give(descriptor, name, to: caller, mode)
         let status = try StoreCall.status(in: descriptor, name)
-        let node = table.lookUp(FileStatus(status), in: directory, name: name)
-        record(.created(parent: directoryInode(directory), name: name, FileStatus(status)))
-        return (node, status)
+        return (enter(status, directory, name), status)
+    }
+
+    /// The node of a new entry; the event is recorded.
+    private func enter(_ status: stat, _ directory: Node, _ name: FileName) -> Node {
+        let status = FileStatus(status)
+        let (node, parent) = table.lookUpNew(status, in: directory, name: name)
+        record(.created(parent: parent, name: name, status))
+        return node
+    }
+
+    /// As `give(_:_:to:_:)`, for a new file that is open. Returns its status.
+    private func give(
+        _ file: Descriptor, in directory: Descriptor, to caller: Caller, _ mode: mode_t
+    ) throws(DriverError) -> stat {
+        if runsAsRoot, caller.uid != 0 || caller.gid != 0 {
+            let inherits = try StoreCall.status(of: directory).st_mode & 0o2000 != 0
+            try StoreCall.check(fchown(file.raw, caller.uid, inherits ? gid_t.max : caller.gid))
+            if mode & 0o6000 != 0 { try StoreCall.check(fchmod(file.raw, mode)) }
+        }
+        return try StoreCall.status(of: file)
     }
 
     /// Makes a new entry the caller's, as if the caller had created it: their user, and their group unless the directory
@@ -107,7 +125,8 @@ extension Driver {
                     throw errno == EEXIST && flags & O_EXCL == 0 ? DriverError(ESTALE) : DriverError.last()
                 }
                 let descriptor = Descriptor(owning: raw)
-                let (node, status) = try finishCreation(parent, directory, name, mode & 0o7777, caller)
+                let status = try give(descriptor, in: parent, to: caller, mode & 0o7777)
+                let node = enter(status, directory, name)
                 let file = OpenFile(node: node, descriptor: descriptor, isWriter: Self.isWriter(flags), claim: claim)
                 return (node, status, file, register(file, status))
             }
@@ -116,7 +135,8 @@ extension Driver {
         case .success((let node, let status, let file, let answer)):
             let handle = file.retainedHandle()
             let taken = reply.created(
-                table.identifier(node), status, handle: handle, flags: answer.flags, backing: answer.backing)
+                table.identifier(node), table.shown(status, of: node), handle: handle, flags: answer.flags,
+                backing: answer.backing)
             if !taken {
                 close(handle)
                 table.forget(node, 1)

@@ -77,15 +77,16 @@ extension Driver {
                 var status = stat()
                 status.st_ino = entry.pointee.d_ino
                 status.st_mode = mode_t(entry.pointee.d_type) << 12
+                var shown = ShownAttributes(status: status, mayBeKept: true)
                 var known: Node?
                 if withAttributes, strcmp(text, ".") != 0, strcmp(text, "..") != 0 {
                     guard fstatat(dirfd(stream.raw), text, &status, AT_SYMLINK_NOFOLLOW) == 0 else { return 0 }
                     let node = meet(status, in: directory.node, FileName(kernel: text), dirfd(stream.raw))
-                    status = table.shown(status, of: node)
+                    shown = table.shown(status, of: node)
                     known = node
                 }
                 let count = reply.addEntry(
-                    buffer, room, text, known.map(table.identifier) ?? 0, status, next: next,
+                    buffer, room, text, known.map(table.identifier) ?? 0, shown, next: next,
                     withAttributes: withAttributes)
                 guard count <= room else {
                     if let known { table.forget(known, 1) }

@@ -24,6 +24,14 @@ extension Driver {
         }
     }
 
+    /// What the kernel asks for before the first write to a file, and hardly any file has.
+    static let capability = "security.capability"
+
+    /// Whether the answer to GETXATTR is known to be that there is no such attribute. Costs next to nothing.
+    func isKnownAbsent(_ name: UnsafePointer<CChar>, _ node: Node) -> Bool {
+        table.locked { _ in node.hasNoCapability } && strcmp(name, Self.capability) == 0
+    }
+
     /// GETXATTR. `size` 0 asks for the length.
     func extendedAttribute(_ reply: consuming Reply, _ node: Node, _ name: String, _ size: Int) {
         switch AttributeName(name) {

@@ -67,6 +67,8 @@ extension Driver {
             status = try StoreCall.status(of: descriptor)
         }
         let answer = register(file, status)
+        // What the kernel knows of it is not to be repeated from now on: see `ShownAttributes`.
+        if file.isWriter, answer.backing > 0 { notifier.attributesChanged(table.identifier(node)) }
         if flags & O_TRUNC != 0 { report(node, status, content: true) }
         return (file, answer)
     }
@@ -74,12 +76,9 @@ extension Driver {
     /// Enters an open file into its node and chooses the way of its data. Call inside the gate.
     func register(_ file: OpenFile, _ status: stat) -> OpenAnswer {
         let node = file.node
-        let noFlush = file.isWriter ? 0 : UInt32(CFUSE_OPEN_NO_FLUSH)
         let wanted = backing(for: file, status)
         let (path, unused) = table.locked { state -> (Node.DataPath, CInt?) in
-            node.files.append(file)
-            state.openFiles += 1
-            if file.isWriter { node.writers += 1 }
+            table.enter(file, &state)
             node.mayHavePrivilegeBits = status.st_mode & 0o6000 != 0
             if node.reported == nil { node.reported = FileStatus(status).fingerprint }
             var unused = wanted
@@ -92,8 +91,10 @@ extension Driver {
         if let unused { closeBacking(unused) }
         switch path {
         case .passthrough(let backing):
-            return OpenAnswer(flags: UInt32(CFUSE_OPEN_PASSTHROUGH) | noFlush, backing: backing)
+            // Nothing of what was written is left to be sent when it is closed; RELEASE tells of it.
+            return OpenAnswer(flags: UInt32(CFUSE_OPEN_PASSTHROUGH | CFUSE_OPEN_NO_FLUSH), backing: backing)
         case .cached, .undecided:
+            let noFlush = file.isWriter ? 0 : UInt32(CFUSE_OPEN_NO_FLUSH)
             return OpenAnswer(flags: UInt32(CFUSE_OPEN_KEEP_CACHE) | noFlush, backing: 0)
         }
     }
@@ -131,14 +132,15 @@ extension Driver {
     func reportIfChanged(_ file: OpenFile) {
         let node = file.node
         guard let status = try? StoreCall.status(of: file.descriptor), status.st_nlink > 0 else { return }
-        let (changed, passthrough) = table.locked { _ in
-            let passthrough = if case .passthrough = node.dataPath { true } else { false }
-            return (node.reported != FileStatus(status).fingerprint, passthrough)
-        }
-        guard changed else { return }
+        guard table.locked({ _ in node.reported != FileStatus(status).fingerprint }) else { return }
         report(node, status, content: true)
-        // A mapping's write-back changed the times behind the kernel's back.
-        if passthrough { notifier.attributesChanged(table.identifier(node)) }
+    }
+
+    /// Reports what was written through handles that are still open, or whose RELEASE is still to be read. From any thread,
+    /// with no lock held.
+    func reportWrites() {
+        let files = table.locked { state in state.writing.values.compactMap { $0.files.first(where: \.isWriter) } }
+        for file in files { gate.shared { reportIfChanged(file) } }
     }
 
     /// RELEASE: the last use of a handle is gone.
@@ -153,9 +155,7 @@ extension Driver {
         let node = file.node
         let backing = gate.shared { () -> CInt? in
             let finished = table.locked { state -> CInt? in
-                node.files.removeAll { $0 === file }
-                state.openFiles -= 1
-                if file.isWriter { node.writers -= 1 }
+                table.leave(file, &state)
                 guard node.files.isEmpty else { return nil }
                 // Nameless, but perhaps still held by the kernel (a directory entry gone, a descriptor passed on).
                 if node.names.isEmpty, node !== table.root, node.lookups > 0, node.orphan == nil {

@@ -6,7 +6,7 @@ import Synchronization
 /// The table that libfuse calls: each entry turns C arguments into the driver's, and no more.
 ///
 /// Locks (flock, fcntl) are left to the kernel: one machine mounts the drive, and the kernel knows all its programs.
-/// ioctl, poll, bmap and access are answered by the kernel too.
+/// ioctl, poll and bmap are answered by the kernel too.
 enum Operations {
     static func table() -> fuse_lowlevel_ops {
         var table = fuse_lowlevel_ops()
@@ -179,9 +179,13 @@ enum Operations {
                     info.flatMap { OpenFile.borrowed($0.pointee.fh) })
             }
         }
+        table.access = { request, node, mask in
+            serve(request, node) { driver, reply, node in driver.access(reply, node, mask) }
+        }
         table.getxattr = { request, node, name, size in
             serve(request, node) { driver, reply, node in
                 guard let name else { return reply.error(EINVAL) }
+                if driver.isKnownAbsent(name, node) { return reply.error(ENODATA) }
                 driver.extendedAttribute(reply, node, String(cString: name), size)
             }
         }

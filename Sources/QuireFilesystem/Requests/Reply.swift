@@ -8,9 +8,6 @@ struct Reply: ~Copyable, @unchecked Sendable {
     // libfuse's request may be answered from any thread; nobody else holds the pointer.
     private let request: fuse_req_t
 
-    /// Names and attributes are the driver's alone to change, and it tells the kernel when they do: a year.
-    static let timeoutSeconds = 31_536_000.0
-
     init(_ request: fuse_req_t) { self.request = request }
 
     deinit { fuse_reply_err(request, EIO) }
@@ -32,15 +29,15 @@ struct Reply: ~Copyable, @unchecked Sendable {
         discard self
     }
 
-    consuming func attributes(_ status: stat) {
-        var status = status
-        fuse_reply_attr(request, &status, Self.timeoutSeconds)
+    consuming func attributes(_ shown: ShownAttributes) {
+        var status = shown.status
+        fuse_reply_attr(request, &status, shown.timeoutSeconds)
         discard self
     }
 
     /// - Returns: false when the kernel did not take the answer, so that it does not know the node.
-    consuming func entry(_ id: UInt64, _ status: stat) -> Bool {
-        var entry = Self.entry(id, status)
+    consuming func entry(_ id: UInt64, _ shown: ShownAttributes) -> Bool {
+        var entry = Self.entry(id, shown)
         let result = fuse_reply_entry(request, &entry)
         discard self
         return result == 0
@@ -49,7 +46,7 @@ struct Reply: ~Copyable, @unchecked Sendable {
     /// There is no such name, and the kernel may remember that.
     consuming func noEntry() {
         var entry = fuse_entry_param()
-        entry.entry_timeout = Self.timeoutSeconds
+        entry.entry_timeout = ShownAttributes.longTimeoutSeconds
         fuse_reply_entry(request, &entry)
         discard self
     }
@@ -61,8 +58,10 @@ struct Reply: ~Copyable, @unchecked Sendable {
         return result == 0
     }
 
-    consuming func created(_ id: UInt64, _ status: stat, handle: UInt64, flags: UInt32, backing: CInt) -> Bool {
-        var entry = Self.entry(id, status)
+    consuming func created(
+        _ id: UInt64, _ shown: ShownAttributes, handle: UInt64, flags: UInt32, backing: CInt
+    ) -> Bool {
+        var entry = Self.entry(id, shown)
         let result = cfuse_reply_create(request, &entry, handle, flags, backing)
         discard self
         return result == 0
@@ -114,23 +113,24 @@ struct Reply: ~Copyable, @unchecked Sendable {
 
     /// For directory listings, which libfuse lays out with the request at hand.
     borrowing func addEntry(
-        _ buffer: UnsafeMutablePointer<CChar>, _ room: Int, _ name: UnsafePointer<CChar>, _ id: UInt64, _ status: stat,
+        _ buffer: UnsafeMutablePointer<CChar>, _ room: Int, _ name: UnsafePointer<CChar>, _ id: UInt64,
+        _ shown: ShownAttributes,
         next: off_t, withAttributes: Bool
     ) -> Int {
         if withAttributes {
-            var entry = Self.entry(id, status)
+            var entry = Self.entry(id, shown)
             return fuse_add_direntry_plus(request, buffer, room, name, &entry, next)
         }
-        var status = status
+        var status = shown.status
         return fuse_add_direntry(request, buffer, room, name, &status, next)
     }
 
-    private static func entry(_ id: UInt64, _ status: stat) -> fuse_entry_param {
+    private static func entry(_ id: UInt64, _ shown: ShownAttributes) -> fuse_entry_param {
         var entry = fuse_entry_param()
         entry.ino = fuse_ino_t(id)
-        entry.attr = status
-        entry.attr_timeout = timeoutSeconds
-        entry.entry_timeout = timeoutSeconds
+        entry.attr = shown.status
+        entry.attr_timeout = shown.timeoutSeconds
+        entry.entry_timeout = ShownAttributes.longTimeoutSeconds
         return entry
     }
 }

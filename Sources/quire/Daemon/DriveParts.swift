@@ -71,7 +71,7 @@ struct DriveParts: Sendable {
         _ attributes: ItemAttributes, _ coordinator: Coordinator, _ plan: MountPlan, _ logger: Logger
     ) throws(QuireError) -> DriveMount {
         do {
-            return try DriveMount.mount(
+            let mount = try DriveMount.mount(
                 at: mountpoint.path, tree: index.tree,
                 services: DriveServices(
                     sink: index.index, content: content, attributes: attributes, coordinator: coordinator,
@@ -81,6 +81,8 @@ struct DriveParts: Sendable {
                     readers: plan.options.readers ?? MountOptions.defaultReaders, others: plan.options.kernel,
                     traces: plan.options.debug),
                 containerRoots: Set(home.configuration.containers.map(\.name)), logger: logger)
+            index.index.setLateReporter { [weak mount] in mount?.reportWrites() }
+            return mount
         } catch {
             throw QuireError(.unavailable, error.message, remedy: error.remedy)
         }
