@@ -110,7 +110,8 @@ struct NodeResolver: Sendable {
             return Descriptor(owning: raw)
         }
         if node.isDirectory {
-            let raw = openat(try directory(node).raw, ".", flags | O_CLOEXEC)
+            let directory = try directory(node)
+            let raw = withExtendedLifetime(directory) { openat(directory.raw, ".", flags | O_CLOEXEC) }
             guard raw >= 0 else { throw DriverError.last() }
             return Descriptor(owning: raw)
         }
