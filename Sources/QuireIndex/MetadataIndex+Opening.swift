@@ -1,5 +1,6 @@
 import Glibc
 import GRDB
+import GRDBSQLite
 package import Logging
 package import QuireCore
 
@@ -78,6 +79,7 @@ extension MetadataIndex {
     private static func connect(
         _ path: String, checks: Bool, _ prepare: (Database) throws -> IngestState
     ) throws(IndexError) -> (DatabasePool, IngestState) {
+        _ = keepsSharedMemoryInProcess
         var configuration = Configuration()
         configuration.label = "quire-index"
         configuration.maximumReaderCount = 3
@@ -106,6 +108,16 @@ extension MetadataIndex {
             throw IndexError(error, "opening \(path)")
         }
     }
+
+    /// Has SQLite keep what its connections share in this process's memory instead of a mapped file (`-shm`), and hold the
+    /// file's lock while it is open: the home is one process's anyway. A disk that cannot take a page of a mapped file (a
+    /// quota that is used up, on btrfs) ends the process with SIGBUS; a failing write is an error code.
+    ///
+    /// For the process as a whole: SQLite knows a default only. (sqlite.org, "WAL-mode without shared memory", "unix-excl")
+    private static let keepsSharedMemoryInProcess: Bool = {
+        guard let system = sqlite3_vfs_find("unix-excl") else { return false }
+        return sqlite3_vfs_register(system, 1) == SQLITE_OK
+    }()
 
     private static func checkIntegrity(_ db: Database) throws {
         let findings = try db.all("PRAGMA quick_check(1)", read: { $0.text(0) })

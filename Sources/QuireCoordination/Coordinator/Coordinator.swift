@@ -25,8 +25,9 @@ package final class Coordinator: Sendable {
     private let occupied = Atomic<Bool>(false)
     let clock: CoordinatorClock
 
-    /// - Parameter clock: for deadlines and ages.
-    package init(clock: any Clock<Duration> = ContinuousClock()) {
+    /// - Parameter clock: for deadlines and ages. The system's stands still while the machine is suspended: whoever holds a
+    ///   claim could not give it back then.
+    package init(clock: any Clock<Duration> = SuspendingClock()) {
         self.clock = CoordinatorClock(clock)
     }
 

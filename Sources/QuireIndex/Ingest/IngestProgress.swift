@@ -5,7 +5,7 @@ import Synchronization
 final class IngestProgress: Sendable {
     private struct Waiter {
         var target: UInt64
-        var since: ContinuousClock.Instant
+        var since: SuspendingClock.Instant
         var continuation: CheckedContinuation<Result<Void, IndexError>, Never>
     }
 
@@ -35,7 +35,7 @@ final class IngestProgress: Sendable {
                 if state.committed >= target { return .success(()) }
                 if state.isEnded { return .failure(state.failure ?? .closed) }
                 state.waiters.append(
-                    Waiter(target: target, since: ContinuousClock.now, continuation: continuation))
+                    Waiter(target: target, since: SuspendingClock.now, continuation: continuation))
                 return nil
             }
             if let answer { continuation.resume(returning: answer) }
@@ -64,7 +64,7 @@ final class IngestProgress: Sendable {
 
     /// A commit failed and is retried: those who wait for long are told.
     func failed(_ error: IndexError, limit: Duration) {
-        let now = ContinuousClock.now
+        let now = SuspendingClock.now
         let late = state.withLock { state in
             state.failure = error
             let late = state.waiters.filter { $0.since.duration(to: now) >= limit }

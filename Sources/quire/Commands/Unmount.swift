@@ -14,8 +14,11 @@ struct Unmount: AsyncParsableCommand {
     func run() async throws {
         let location = try home.location()
         let connection = try DriveConnection(home: location.home)
+        let daemon = try await connection.call(DriveMethods.Hello.self).pid
         let pending = try await connection.call(DriveMethods.Shutdown.self).pending
         await connection.waitUntilClosed()
+        // The connection is among the first things that an ending process lets go of, the home's file system among the last.
+        await HomeStanding.waitForProcess(daemon, milliseconds: 10_000)
         guard pending.total > 0 else { return }
         Output.message("not yet uploaded: \(StatusText.pending(pending)); the next `quire mount` goes on with it")
     }

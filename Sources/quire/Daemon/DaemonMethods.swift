@@ -62,21 +62,30 @@ extension DriveParts {
         let status = await sync.status()
         let configuration = home.configuration
         var errors = DriveStatus.Problem.list(status.errors)
-        if let failure = index.index.failure {
+        var items = 0
+        // A failing disk is told of, not answered with a failure of its own.
+        var failure = index.index.failure.map { "\($0)" }
+        do {
+            items = try await index.count()
+        } catch {
+            failure = failure ?? "\(error)"
+        }
+        if let failure {
             let problem = DriveStatus.Problem(
-                path: WirePath(.root), message: failure.description, since: WireTime(MetadataIndex.systemClock()))
+                path: WirePath(.root), message: failure, since: WireTime(MetadataIndex.systemClock()))
             errors.insert(problem, at: 0)
         }
         return DriveStatus(
             home: home.location.home, mountpoint: mount.mountpoint, device: configuration.deviceName, state: .mounted,
-            items: try await index.count(), pending: PendingCounts(status.pending), conflicts: status.conflicts.count,
+            items: items, pending: PendingCounts(status.pending), conflicts: status.conflicts.count,
             errors: errors,
-            providers: try await providers(status.engines), passthrough: mount.isPassthrough,
+            providers: providers(status.engines), passthrough: mount.isPassthrough,
             rescanning: index.index.rescanProgress.isActive)
     }
 
-    private func providers(_ engines: [EngineStatus]) async throws(QuireError) -> [DriveStatus.Provider] {
-        let urls = try home.location.configuration.read()?.configuration ?? home.configuration
+    private func providers(_ engines: [EngineStatus]) -> [DriveStatus.Provider] {
+        // Unreadable, it is as it was at the start: how the drive stands is told also while its disk fails.
+        let urls = (try? home.location.configuration.read()?.configuration) ?? home.configuration
         return engines.map { engine in
             DriveStatus.Provider(
                 name: engine.providerName, url: urls.provider(named: engine.providerName)?.url ?? "",

@@ -21,7 +21,8 @@ struct HomeStanding: Sendable {
             if let hello = try await greeted(until: end) { return hello }
             guard let owner = try owner() else { return nil }
             guard clock.now < end else { throw neitherServesNorEnds(owner) }
-            await waitForProcess(owner)
+            // It may have begun to serve.
+            await Self.waitForProcess(owner, milliseconds: 50)
         }
     }
 
@@ -69,12 +70,12 @@ struct HomeStanding: Sendable {
         }
     }
 
-    /// Returns when the process is gone, or after a moment: it may have begun to serve.
-    private func waitForProcess(_ process: Int32) async {
-        let moment: Int32 = 50
-        // 0: it has not yet written who it is.
-        let waited = process > 0 ? (try? await Blocking.run { quire_wait_for_process(process, moment) }) : nil
-        if waited ?? -1 < 0 { try? await Task.sleep(for: .milliseconds(Int64(moment))) }
+    /// Returns when the process is gone, or when so much time is over.
+    ///
+    /// - Parameter process: 0 where it has not yet written who it is.
+    static func waitForProcess(_ process: Int32, milliseconds: Int32) async {
+        let waited = process > 0 ? (try? await Blocking.run { quire_wait_for_process(process, milliseconds) }) : nil
+        if waited ?? -1 < 0 { try? await Task.sleep(for: .milliseconds(Int64(milliseconds))) }
     }
 
     private func neitherServesNorEnds(_ process: Int32) -> QuireError {
