@@ -86,11 +86,11 @@ final class Bench {
         try freshDescriptors(subject)
         try row.prepare(place)
         if row.isCold { try forget(subject) }
-        _ = try subject.settle()
+        if row.isReading { subject.rest() } else { _ = try subject.settle() }
         try flush()
         let result = try measure { try row.run(place) }
         done.insert(Step(subject: subject.kind, round: round, row: row.key))
-        if try !subject.settle() { late.insert(row.key) }
+        if !row.isReading, try !subject.settle() { late.insert(row.key) }
         return result
     }
 

@@ -16,21 +16,22 @@ extension Row {
         },
         Row(
             key: "first-stat", name: "first stat", unit: .operations { $0.files }, target: Target(passthroughLL: 1.5),
-            requires: ["create"], isCold: true
+            requires: ["create"], isCold: true, isReading: true
         ) { place in
             let names = try small(place)
             return try timed { try names.each("stat") { Call.status($0, $1) } }
         },
         Row(
             key: "stat", name: "repeated stat", unit: .operations { $0.files * $0.passes }, target: Target(bare: 0.5),
-            requires: ["create"], prepare: known
+            requires: ["create"], isReading: true, prepare: known
         ) { place in
             let names = try small(place)
             return try timed { try names.each("stat", passes: place.sizes.passes) { Call.status($0, $1) } }
         },
         Row(
             key: "open", name: "open, read 1 KiB, close", unit: .operations { $0.files },
-            target: Target(passthroughLL: 1.5), requires: ["create"], isContent: true, prepare: known
+            target: Target(passthroughLL: 1.5), requires: ["create"], isReading: true, isContent: true,
+            prepare: known
         ) { place in
             let names = try small(place)
             return try withBytes(64 << 10) { bytes in
@@ -40,7 +41,7 @@ extension Row {
         Row(
             key: "negative", name: "stat of missing names", unit: .operations { $0.files * $0.passes },
             target: Target(),
-            requires: ["create"]
+            requires: ["create"], isReading: true
         ) { place in
             let names = try Names(in: place.path("small"), count: place.sizes.files, prefix: "missing")
             return try timed {

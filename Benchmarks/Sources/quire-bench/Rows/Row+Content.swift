@@ -39,7 +39,8 @@ extension Row {
         },
         Row(
             key: "read", name: "read in order, 1 MiB at a time, warm", unit: .mebibytes { $0.mebibytes * $0.passes },
-            target: Target(bare: 0.95, bareWithoutPassthrough: 0.6), requires: ["write"], isContent: true,
+            target: Target(bare: 0.95, bareWithoutPassthrough: 0.6), requires: ["write"], isReading: true,
+            isContent: true,
             each: "MiB", prepare: { place in try readWhole(place.path("large")) }
         ) { place in
             try timed { for _ in 0..<place.sizes.passes { try readWhole(place.path("large")) } }

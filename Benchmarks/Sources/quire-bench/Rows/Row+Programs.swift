@@ -33,7 +33,8 @@ extension Row {
             }
         },
         Row(
-            key: "status", name: "git status", unit: .seconds, target: Target(), requires: ["clone"], each: "entry",
+            key: "status", name: "git status", unit: .seconds, target: Target(), requires: ["clone"], isReading: true,
+            each: "entry",
             prepare: { place in try gitStatus(place) }
         ) { place in
             try timed { try gitStatus(place) }
@@ -55,7 +56,7 @@ extension Row {
         accepting codes: [Int32] = [0]
     ) -> Row {
         Row(
-            key: key, name: name, unit: .seconds, target: target, requires: ["untar"],
+            key: key, name: name, unit: .seconds, target: target, requires: ["untar"], isReading: true,
             each: "entry",
             prepare: { place in try Program.run(command + [place.path("tree")], accepting: codes) }
         ) { place in

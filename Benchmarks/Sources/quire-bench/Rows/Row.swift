@@ -26,6 +26,8 @@ struct Row: Sendable {
     var requires: [String] = []
     /// Whether the kernel forgets what it knows between `prepare` and `run`.
     var isCold = false
+    /// Whether it leaves everything as it is: nothing is uploaded for it.
+    var isReading = false
     /// Whether what the drive does without passthrough differs here.
     var isContent = false
     /// What one operation is, where requests per operation are counted.

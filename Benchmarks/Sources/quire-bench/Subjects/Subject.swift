@@ -102,7 +102,7 @@ final class Subject {
         _ = try? Program.run("fusermount3", "-u", "-z", directory)
     }
 
-    /// Returns when the subject does nothing any more: what it owes is done, or has had its time.
+    /// Returns when the subject does nothing any more: what it owes is done, or has had some seconds.
     ///
     /// - Returns: whether all is done.
     func settle() throws(BenchmarkError) -> Bool {
@@ -118,7 +118,7 @@ final class Subject {
     }
 
     /// How long the drive may upload between two measurements.
-    private static let settleSeconds = 60
+    private static let settleSeconds = 20
     /// `quire sync` when its time is up.
     private static let timedOut: Int32 = 75
 
