@@ -6,6 +6,7 @@
 # make uninstall       take them away again
 # make bench           the mount beside a bare directory, passthrough_ll and bindfs, against the targets
 #                      [OUTPUT=FILE] [BENCH="--on tmpfs --rounds 5 …": see quire-bench --help]
+# make conformance     each call and each of its errors, on drives and on the bare file system   [WAYS="bare user …"]
 # make check           formatting, imports, links in the documents
 # make format          format the sources
 # make docs            check the documents, regenerate the command-line reference and the manual page
@@ -18,7 +19,7 @@ PREFIX ?= /usr/local
 TEST_WIDTH = SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH=4
 SWIFT_FILES = Package.swift Sources Tests Benchmarks/Package.swift Benchmarks/Sources
 
-.PHONY: build test mount unmount install uninstall bench check format docs test-providers deps test-deps bench-deps
+.PHONY: build test mount unmount install uninstall bench conformance check format docs test-providers deps test-deps bench-deps
 
 build: deps
 	$(SWIFT) build -c release --product quire
@@ -42,6 +43,9 @@ unmount:
 
 bench: bench-deps build
 	$(SWIFT) run -c release --package-path Benchmarks quire-bench --quire $(QUIRE) $(if $(OUTPUT),--markdown "$(OUTPUT)") $(BENCH)
+
+conformance: test-deps build
+	Scripts/conformance $(QUIRE) $(WAYS)
 
 check: deps
 	$(SWIFT) format lint --strict --recursive $(SWIFT_FILES)

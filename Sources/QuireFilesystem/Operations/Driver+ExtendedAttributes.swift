@@ -6,23 +6,7 @@ import QuireStore
 
 extension Driver {
     /// The driver's own attributes: answered by the daemon, never stored by programs.
-    private static let ownPrefix = "user.quire."
-
-    /// What becomes of an attribute's name.
-    private enum AttributeName {
-        case own(String)
-        case stored
-        /// Security labels and ACLs are not passed on.
-        case unsupported
-
-        init(_ name: String) {
-            if name.hasPrefix(Driver.ownPrefix) {
-                self = .own(String(name.dropFirst(Driver.ownPrefix.count)))
-            } else {
-                self = name.hasPrefix("user.") ? .stored : .unsupported
-            }
-        }
-    }
+    fileprivate static let ownPrefix = "user.quire."
 
     /// What the kernel asks for before the first write to a file, and hardly any file has.
     static let capability = "security.capability"
@@ -33,13 +17,13 @@ extension Driver {
     }
 
     /// GETXATTR. `size` 0 asks for the length.
-    func extendedAttribute(_ reply: consuming Reply, _ node: Node, _ name: String, _ size: Int) {
-        switch AttributeName(name) {
+    func extendedAttribute(_ reply: consuming Reply, _ node: Node, _ name: AttributeName, _ size: Int) {
+        switch name {
         case .unsupported: reply.error(EOPNOTSUPP)
         case .own(let name):
             guard let path = table.path(of: node) else { return reply.error(ENODATA) }
             answerLater(reply, size) { [services] in await services.attributes.attribute(name, at: path) }
-        case .stored:
+        case .stored(let name):
             let value = Result { () throws(DriverError) -> [UInt8] in
                 let reference = try resolver.reference(node)
                 return try Self.buffer(size) { getxattr(reference.proc, name, $0, $1) }
@@ -48,23 +32,25 @@ extension Driver {
         }
     }
 
-    /// LISTXATTR: the programs' own. The driver's are read by name only, so that `cp -a` and `tar --xattrs` do not try to
-    /// set them elsewhere.
+    /// LISTXATTR: what is stored, root's only for root. The driver's own are read by name only, so that `cp -a` and
+    /// `tar --xattrs` do not try to set them elsewhere.
     func listExtendedAttributes(_ reply: consuming Reply, _ node: Node, _ size: Int) {
+        let isRoot = reply.caller.uid == 0
         let value = Result { () throws(DriverError) -> [UInt8] in
             let reference = try resolver.reference(node)
             let all = try Self.buffer(1 << 16) { listxattr(reference.proc, $0, $1) }
             return all.split(separator: 0).filter { name in
-                name.starts(with: "user.".utf8) && !name.starts(with: Self.ownPrefix.utf8)
-            }.flatMap { $0 + [0] }
+                isRoot || !name.starts(with: "trusted.".utf8)
+            }.filter(AttributeName.isStored).flatMap { $0 + [0] }
         }
         answer(reply, value, size)
     }
 
     /// SETXATTR and REMOVEXATTR (`value` nil).
-    func setExtendedAttribute(_ reply: consuming Reply, _ node: Node, _ name: String, _ value: [UInt8]?, _ flags: CInt)
-    {
-        switch AttributeName(name) {
+    func setExtendedAttribute(
+        _ reply: consuming Reply, _ node: Node, _ name: AttributeName, _ value: [UInt8]?, _ flags: CInt
+    ) {
+        switch name {
         case .unsupported: reply.error(EOPNOTSUPP)
         case .own(let name):
             guard let path = table.path(of: node) else { return reply.error(ESTALE) }
@@ -75,11 +61,12 @@ extension Driver {
                 box.take()?.error(result)
                 statistics.finish(request)
             }
-        case .stored:
+        case .stored(let name):
             let done = Result { () throws(DriverError) -> Void in
                 try gate.shared { () throws(DriverError) -> Void in
                     let reference = try resolver.reference(node)
                     if let value {
+                        if strcmp(name, Self.capability) == 0 { table.locked { _ in node.hasNoCapability = false } }
                         try StoreCall.check(setxattr(reference.proc, name, value, value.count, flags))
                     } else {
                         try StoreCall.check(removexattr(reference.proc, name))
@@ -130,5 +117,31 @@ extension Driver {
         }
         guard failed == 0 else { throw DriverError(failed) }
         return bytes
+    }
+}
+
+/// What becomes of an extended attribute, by its name, which is bytes.
+enum AttributeName: Sendable {
+    case own(String)
+    /// Kept in the store under this name, which ends with NUL. The kernel has checked the caller's right to it.
+    case stored([CChar])
+    case unsupported
+
+    init(kernel name: UnsafePointer<CChar>) {
+        let bytes = UnsafeRawBufferPointer(start: name, count: strlen(name))
+        if bytes.starts(with: Driver.ownPrefix.utf8) {
+            self = .own(String(decoding: bytes.dropFirst(Driver.ownPrefix.utf8.count), as: UTF8.self))
+        } else if Self.isStored(bytes) {
+            self = .stored(Array(UnsafeBufferPointer(start: name, count: bytes.count + 1)))
+        } else {
+            self = .unsupported
+        }
+    }
+
+    /// Not the labels of SELinux: told that there are none here, `ls -l` asks once, not for each file. Not ACLs: the kernel
+    /// checks modes only.
+    static func isStored(_ name: some Collection<UInt8>) -> Bool {
+        if name.elementsEqual("security.selinux".utf8) || name.starts(with: Driver.ownPrefix.utf8) { return false }
+        return ["user.", "trusted.", "security."].contains { name.starts(with: $0.utf8) }
     }
 }

@@ -1,4 +1,5 @@
 import CFuse
+import CLinux
 import Glibc
 import Logging
 import QuireCore
@@ -16,7 +17,7 @@ extension Driver {
     static func isWriter(_ flags: CInt) -> Bool { flags & O_ACCMODE != O_RDONLY }
 
     /// What of a program's open flags is used on the store. Not O_APPEND: the kernel names each write's place, and
-    /// write-back of a mapping must not be appended. Not O_DIRECT, O_SYNC, O_NOATIME: the kernel sees to them above.
+    /// write-back of a mapping must not be appended. Not O_DIRECT, O_SYNC: the kernel sees to them above.
     static func storeFlags(_ flags: CInt) -> CInt { (flags & O_ACCMODE) | O_CLOEXEC | O_NOFOLLOW }
 
     /// OPEN. A dataless file is downloaded first, unless it is opened to be emptied.
@@ -55,6 +56,8 @@ extension Driver {
     ) throws(DriverError) -> (OpenFile, OpenAnswer)? {
         var storeFlags = Self.storeFlags(flags)
         if flags & O_TRUNC != 0, flags & O_ACCMODE == O_RDONLY { storeFlags |= O_RDWR }
+        // The kernel has checked that the caller may; the store asks whether this process may.
+        if runsAsRoot || caller.uid == geteuid() { storeFlags |= flags & quire_O_NOATIME }
         let descriptor = try resolver.open(node, storeFlags)
         var status = try StoreCall.status(of: descriptor)
         let isPlaceholder = isDataless(descriptor, status)

@@ -186,7 +186,7 @@ enum Operations {
             serve(request, node) { driver, reply, node in
                 guard let name else { return reply.error(EINVAL) }
                 if driver.isKnownAbsent(name, node) { return reply.error(ENODATA) }
-                driver.extendedAttribute(reply, node, String(cString: name), size)
+                driver.extendedAttribute(reply, node, AttributeName(kernel: name), size)
             }
         }
         table.listxattr = { request, node, size in
@@ -196,13 +196,13 @@ enum Operations {
             serve(request, node) { driver, reply, node in
                 guard let name else { return reply.error(EINVAL) }
                 let value = Array(UnsafeRawBufferPointer(start: value, count: size))
-                driver.setExtendedAttribute(reply, node, String(cString: name), value, flags)
+                driver.setExtendedAttribute(reply, node, AttributeName(kernel: name), value, flags)
             }
         }
         table.removexattr = { request, node, name in
             serve(request, node) { driver, reply, node in
                 guard let name else { return reply.error(EINVAL) }
-                driver.setExtendedAttribute(reply, node, String(cString: name), nil, 0)
+                driver.setExtendedAttribute(reply, node, AttributeName(kernel: name), nil, 0)
             }
         }
     }

@@ -27,6 +27,9 @@ enum Machine {
         ((#filePath as NSString).deletingLastPathComponent as NSString)
         .deletingLastPathComponent + "/Programs"
 
+    /// The scripts that make runs.
+    static let scripts = "\(programs)/../../../Scripts"
+
     static let isRoot = geteuid() == 0
 
     /// Why no drive can be mounted here; nil where one can.
