@@ -48,6 +48,35 @@ import Testing
         #expect(try OwnedDescriptor.open(path, O_RDONLY).status().blocks * 512 < 1 << 20)
     }
 
+    @Test("of a file with a huge hole is given up when the file changes, and when it is cancelled")
+    func givenUp() throws {
+        try directory.write("head", to: "doc")
+        let file = try tree.open("doc", O_RDWR)
+        #expect(ftruncate(file.rawValue, 1 << 39) == 0)
+        for changes in [true, false] {
+            var looks = 0
+            let error = #expect(throws: StoreError.self) {
+                try Snapshot.take(
+                    tree, "doc", staging: directory.staging,
+                    isCancelled: {
+                        looks += 1
+                        if changes, looks == 2 { ftruncate(file.rawValue, 1 << 38) }
+                        return !changes && looks == 2
+                    }, now: later)
+            }
+            #expect(error?.code == (changes ? .changed : .cancelled))
+        }
+    }
+
+    @Test("of what is larger than any document is refused at once")
+    func tooLarge() throws {
+        try directory.write("head", to: "doc")
+        let file = try tree.open("doc", O_RDWR)
+        #expect(ftruncate(file.rawValue, (1 << 40) + 1) == 0)
+        let error = #expect(throws: StoreError.self) { try take("doc") }
+        #expect(error?.code == .failed && error?.message.contains("1 TiB") == true)
+    }
+
     @Test("of a symlink is its target's bytes")
     func link() throws {
         let target: [UInt8] = [0x61, 0xFF, 0x2F]

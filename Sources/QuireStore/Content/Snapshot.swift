@@ -31,8 +31,8 @@ package struct Snapshot: Sendable, Hashable {
     ///   - now: the wall clock, as file times have it.
     ///   - whenCopied: called between the copy and the second look (for tests).
     /// - Throws: `.tooFresh` and `.changed` (both `isRetryable`); `.dataless` for a placeholder; `.notFound`;
-    ///   `.wrongKind` for what is neither file nor symlink; `.noSpace`; `.cancelled`. Nothing is left in `staging`
-    ///   then.
+    ///   `.wrongKind` for what is neither file nor symlink; `.noSpace`; `.failed` for more than 1 TiB;
+    ///   `.cancelled`. Nothing is left in `staging` then.
     package static func take(
         _ tree: DriveTree, _ path: RelativePath, staging: Staging, isCancelled: () -> Bool = { false },
         now: () -> FileTime = WallClock.now, whenCopied: () -> Void = {}
@@ -52,9 +52,13 @@ package struct Snapshot: Sendable, Hashable {
         if Placeholder.isCandidate(before), try Placeholder.mark(of: source, shown: path.description).isDataless {
             throw StoreError(.dataless, "\(path) is dataless: there is no content to copy")
         }
+        guard before.size <= largest else {
+            throw StoreError(
+                .failed, "\(path) is larger than \(largest >> 40) TiB",
+                remedy: "Documents are uploaded whole; keep a file of this size elsewhere")
+        }
         let target = try staging.createFile("snapshot")
-        let copy = try ContentCopy.copy(
-            from: source, to: target.descriptor, shown: path.description, isCancelled: isCancelled)
+        let copy = try copy(of: source, before.fingerprint, to: target.descriptor, path, isCancelled)
         whenCopied()
         try check(tree, path, before.fingerprint)
         guard try source.status().fingerprint == before.fingerprint, copy.size == before.size else {
@@ -62,6 +66,25 @@ package struct Snapshot: Sendable, Hashable {
         }
         return Snapshot(
             content: .file(path: target.keep()), status: before, size: ByteCount(copy.size), checksum: copy.checksum)
+    }
+
+    /// As `ContentCopy.copy`, given up as soon as the source is another than it was: the holes of a large file alone can
+    /// take hours.
+    private static func copy(
+        of source: borrowing OwnedDescriptor, _ fingerprint: Fingerprint, to target: borrowing OwnedDescriptor,
+        _ path: RelativePath, _ isCancelled: () -> Bool
+    ) throws(StoreError) -> ContentCopy.Summary {
+        let raw = source.rawValue
+        var hasChanged = false
+        do throws(StoreError) {
+            return try ContentCopy.copy(from: source, to: target, shown: path.description) {
+                var status = stat()
+                hasChanged = fstat(raw, &status) == 0 && FileStatus(status).fingerprint != fingerprint
+                return hasChanged || isCancelled()
+            }
+        } catch {
+            throw hasChanged ? changed(path) : error
+        }
     }
 
     private static func takeLink(
@@ -83,6 +106,9 @@ package struct Snapshot: Sendable, Hashable {
     private static func check(_ tree: DriveTree, _ path: RelativePath, _ fingerprint: Fingerprint) throws(StoreError) {
         guard try tree.status(at: path)?.fingerprint == fingerprint else { throw changed(path) }
     }
+
+    /// What nobody means to upload: a disk image, or a mistake in an offset.
+    private static let largest: Int64 = 1 << 40
 
     private static func changed(_ path: RelativePath) -> StoreError {
         StoreError(.changed, "\(path) changed while it was copied")

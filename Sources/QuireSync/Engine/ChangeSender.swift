@@ -220,8 +220,8 @@ extension ChangeSender {
         let path = context.drivePath(local.path)
         let (tree, staging, now) = (context.tree, context.staging, context.clock.now)
         let snapshot = try await context.whileReading(path) { () async throws(SyncFailure) in
-            try await context.store { () throws(StoreError) in
-                try Snapshot.take(tree, path, staging: staging, isCancelled: { false }, now: now)
+            try await context.cancellableStore { (isCancelled) throws(StoreError) in
+                try Snapshot.take(tree, path, staging: staging, isCancelled: isCancelled, now: now)
             }
         }
         guard snapshot.fingerprint.inode == local.fingerprint.inode else {

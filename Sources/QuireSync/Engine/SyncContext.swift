@@ -92,6 +92,23 @@ struct SyncContext: Sendable {
         do { return try await pool.run(body) } catch { throw SyncFailure(error) }
     }
 
+    /// As `store`, for work that asks now and then whether the task was cancelled.
+    func cancellableStore<Value: Sendable>(
+        _ body: @escaping @Sendable (_ isCancelled: () -> Bool) throws(StoreError) -> Value
+    ) async throws(SyncFailure) -> Value {
+        let stop = StopFlag()
+        let result: Result<Value, SyncFailure> = await withTaskCancellationHandler {
+            do throws(SyncFailure) {
+                return .success(try await store { () throws(StoreError) in try body { stop.isSet } })
+            } catch {
+                return .failure(error)
+            }
+        } onCancel: {
+            stop.set()
+        }
+        return try result.get()
+    }
+
     /// Runs `body` under a coordinated read of `path`, where applications coordinate at all. Never around a network call.
     func whileReading<Value: Sendable>(
         _ path: RelativePath, _ body: () async throws(SyncFailure) -> Value
@@ -165,4 +182,12 @@ final class OpenUploads: Sendable {
         get { sent.withLock { $0[item] } }
         set { sent.withLock { $0[item] = newValue } }
     }
+}
+
+/// Tells work on another thread to end.
+private final class StopFlag: Sendable {
+    private let flag = Atomic(false)
+
+    var isSet: Bool { flag.load(ordering: .relaxed) }
+    func set() { flag.store(true, ordering: .relaxed) }
 }
