@@ -225,15 +225,15 @@ extension EndToEnd {
                     # Many directories open at once, as a program that walks by descriptors has them.
                     /usr/bin/python3 -c '
                     import os
-                    held = [os.open(str(d), os.O_RDONLY) for d in range(1, 301)]
+                    held = [os.open(str(d), os.O_RDONLY) for d in range(1, 251)]
                     files = [os.open("f7", os.O_RDONLY, dir_fd=d) for d in held]
-                    print(sum(os.read(f, 20).endswith(b" 7\\n") for f in files), len(os.listdir(held[250])))'
+                    print(sum(os.read(f, 20).endswith(b" 7\\n") for f in files), len(os.listdir(held[200])))'
                     "$QUIRE" status --driver --json
                     """, limitSeconds: 240)
                 let lines = text.split(separator: "\n").map(String.init)
                 #expect(lines.prefix(2) == ["50000", "50000"], "\(text.prefix(1000))")
                 #expect(lines.contains("./500/f100"))
-                #expect(lines.contains("300 100"))
+                #expect(lines.contains("250 100"))
                 let status = try JSON(try #require(lines.last))
                 #expect(try status("descriptors")("limit").int == 1024)
                 #expect(try status("descriptors")("used").int < 1024)

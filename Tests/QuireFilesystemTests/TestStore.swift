@@ -23,7 +23,7 @@ final class TestStore {
         let descriptor = Descriptor(owning: Glibc.open(root, O_PATH | O_DIRECTORY | O_CLOEXEC))
         let table = NodeTable(
             rootDescriptor: descriptor, rootInode: try StoreCall.status(of: descriptor).inode,
-            descriptorLimit: descriptorLimit)
+            descriptorLimit: descriptorLimit, descriptors: 20_000)
         let services = DriveServices(
             sink: recorded, content: NoContent(), attributes: NoAttributes(), coordinator: Coordinator())
         driver = Driver(

@@ -41,7 +41,8 @@ package final class DriveMount: Sendable {
         guard fstat(root, &status) == 0 else { throw MountError(storeUnreadable: tree.rootPath, errno: errno) }
         let table = NodeTable(
             rootDescriptor: rootDescriptor, rootInode: status.inode,
-            descriptorLimit: options.descriptorCache ?? defaultDescriptorCache())
+            descriptorLimit: options.descriptorCache ?? min(descriptorLimit() / 4, 4096),
+            descriptors: descriptorLimit())
         let driver = Driver(
             tree: tree, table: table, services: services, containerRoots: containerRoots, logger: logger,
             traces: options.traces)
@@ -120,9 +121,10 @@ package final class DriveMount: Sendable {
         ended.signal()
     }
 
-    private static func defaultDescriptorCache() -> Int {
+    /// How many descriptors this process may have.
+    private static func descriptorLimit() -> Int {
         var limit = rlimit()
-        guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return 128 }
-        return Int(min(limit.rlim_cur / 4, 4096))
+        guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return 1024 }
+        return Int(clamping: limit.rlim_cur)
     }
 }

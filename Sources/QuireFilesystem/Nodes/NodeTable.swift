@@ -31,11 +31,15 @@ final class NodeTable: Sendable {
     private let state: Mutex<State>
     /// How many directory descriptors are kept.
     let descriptorLimit: Int
+    /// How much programs may have open.
+    let handles: HandleBudget
 
     /// - Parameters:
     ///   - rootDescriptor: the store's root directory.
     ///   - descriptorLimit: how many directory descriptors may be cached; 1 or more.
-    init(rootDescriptor: Descriptor, rootInode: UInt64, descriptorLimit: Int) {
+    ///   - descriptors: how many descriptors the process may have.
+    init(rootDescriptor: Descriptor, rootInode: UInt64, descriptorLimit: Int, descriptors: Int) {
+        self.handles = HandleBudget(descriptors: descriptors, cache: descriptorLimit)
         self.rootDescriptor = rootDescriptor
         self.descriptorLimit = max(1, descriptorLimit)
         self.root = Node(inode: rootInode, isDirectory: true, names: [])
@@ -113,6 +117,7 @@ final class NodeTable: Sendable {
         let node = file.node
         node.files.append(file)
         state.openFiles += 1
+        handles.take()
         guard file.isWriter else { return }
         node.writers += 1
         if node.writers == 1 { state.writing[ObjectIdentifier(node)] = node }
@@ -123,6 +128,7 @@ final class NodeTable: Sendable {
         let node = file.node
         node.files.removeAll { $0 === file }
         state.openFiles -= 1
+        handles.giveBack()
         guard file.isWriter else { return }
         node.writers -= 1
         if node.writers == 0 { state.writing[ObjectIdentifier(node)] = nil }

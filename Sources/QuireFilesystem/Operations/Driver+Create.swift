@@ -117,6 +117,7 @@ extension Driver {
         let caller = reply.caller
         let made = Result { () throws(DriverError) -> (Node, stat, OpenFile, OpenAnswer) in
             try gate.shared { () throws(DriverError) -> (Node, stat, OpenFile, OpenAnswer) in
+                try table.handles.admitFile()
                 let parent = try resolver.directory(directory)
                 let storeFlags = Self.storeFlags(flags) | O_CREAT | O_EXCL
                 let raw = name.withCString { openat(parent.raw, $0, storeFlags, mode & 0o7777) }

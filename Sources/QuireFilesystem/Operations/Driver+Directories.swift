@@ -7,6 +7,7 @@ extension Driver {
     /// OPENDIR. The kernel keeps listings until something changes in the directory.
     func openDirectory(_ reply: consuming Reply, _ node: Node) {
         let opened = Result { () throws(DriverError) -> OpenDirectory in
+            try table.handles.admitDirectory()
             let descriptor = try resolver.directory(node)
             let raw = openat(descriptor.raw, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
             guard raw >= 0 else { throw DriverError.last() }
@@ -15,7 +16,7 @@ extension Driver {
                 Glibc.close(raw)
                 throw error
             }
-            return OpenDirectory(node: node, owning: stream)
+            return OpenDirectory(node: node, owning: stream, countedIn: table.handles)
         }
         switch opened {
         case .success(let directory):

@@ -54,6 +54,7 @@ extension Driver {
     private func openFile(
         _ node: Node, _ flags: CInt, _ claim: HeldClaim?, _ caller: Caller
     ) throws(DriverError) -> (OpenFile, OpenAnswer)? {
+        try table.handles.admitFile()
         var storeFlags = Self.storeFlags(flags)
         if flags & O_TRUNC != 0, flags & O_ACCMODE == O_RDONLY { storeFlags |= O_RDWR }
         // The kernel has checked that the caller may; the store asks whether this process may.

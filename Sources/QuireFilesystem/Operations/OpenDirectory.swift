@@ -14,13 +14,20 @@ final class OpenDirectory: Sendable {
     let node: Node
     let stream: Mutex<Stream>
 
+    private let handles: HandleBudget
+
     /// Takes ownership of `raw`.
-    init(node: Node, owning raw: OpaquePointer) {
+    init(node: Node, owning raw: OpaquePointer, countedIn handles: HandleBudget) {
         self.node = node
+        self.handles = handles
+        handles.take()
         self.stream = Mutex(Stream(raw: raw, position: 0))
     }
 
-    deinit { stream.withLock { _ = closedir($0.raw) } }
+    deinit {
+        stream.withLock { _ = closedir($0.raw) }
+        handles.giveBack()
+    }
 
     /// The number for the kernel; balanced by `release(_:)`.
     func retainedHandle() -> UInt64 { UInt64(UInt(bitPattern: Unmanaged.passRetained(self).toOpaque())) }
