@@ -191,6 +191,26 @@ extension EndToEnd {
             }
         }
 
+        @Test(
+            "Where a user cannot mount, the message says which directory and why",
+            arguments: ["root", "closed", "none"])
+        func refusals(place: String) async throws {
+            try await Self.use(["nobody"]) { space, users in
+                try await space.sh("mkdir root; mkdir -m 700 hidden; mkdir hidden/closed")
+                let (path, reason) =
+                    switch place {
+                    case "root": ("root", "may not write to")
+                    case "closed": ("hidden/closed", "Permission denied")
+                    default: ("hidden/none", "Permission denied")
+                    }
+                let outcome = await users[0].shell("\"$QUIRE\" mount '\(space.root)/\(path)'").run()
+                #expect([69, 77].contains(outcome.status))
+                #expect(
+                    outcome.errors.contains("\(space.root)/\(path)") && outcome.errors.contains(reason), "\(outcome)")
+                #expect(FuseConnection.at("\(space.root)/\(path)") == nil)
+            }
+        }
+
         @Test("After a crash the user mounts again over the dead mount, without root")
         func crash() async throws {
             try await Self.use(["nobody"]) { _, users in

@@ -54,12 +54,12 @@ extension EndToEnd {
                     "opt/quire/share/man/man8/mount.fuse.quire.8", "opt/quire/share/bash-completion/completions/quire",
                     "opt/quire/share/zsh/site-functions/_quire",
                     "opt/quire/share/fish/vendor_completions.d/quire.fish",
-                    "opt/quire/lib/systemd/user/quire.service", "sbin/mount.fuse.quire",
+                    "opt/quire/share/systemd/user/quire.service", "sbin/mount.fuse.quire",
                 ] { #expect(files.contains("./\(file)\n"), "\(file)") }
                 #expect(try await space.sh("readlink root/sbin/mount.fuse.quire") == "/opt/quire/bin/quire\n")
                 #expect(try await space.sh("root/opt/quire/bin/quire --version") == "0.1.0\n")
                 try await space.sh("bash -n root/opt/quire/share/bash-completion/completions/quire")
-                let unit = "root/opt/quire/lib/systemd/user/quire.service"
+                let unit = "root/opt/quire/share/systemd/user/quire.service"
                 #expect(try await space.sh("grep -c /opt/quire/bin/quire \(unit)") == "2\n")
                 if Machine.has("systemd-analyze") {
                     try await space.sh("sed -i \"s|/opt/quire|$PWD/root/opt/quire|\" \(unit)")

@@ -44,9 +44,11 @@ extension EndToEnd {
             }
         }
 
-        @Test("A full disk gives ENOSPC for what needs room; what frees some works, and nothing is lost")
-        func fullDisk() async throws {
-            try await withDrive("ext4", mountOptions: "errors=continue", true) { space, drive, disk in
+        @Test(
+            "A full disk gives ENOSPC for what needs room; what frees some works, and nothing is lost",
+            arguments: [true, false])
+        func fullDisk(passthrough: Bool) async throws {
+            try await withDrive("ext4", mountOptions: "errors=continue", passthrough) { space, drive, disk in
                 let answers = try await changes(drive) {
                     let fill = await drive.shell("head -c 200M /dev/zero > filler").run()
                     #expect(fill.errors.contains("No space left"), "\(fill)")
@@ -70,9 +72,10 @@ extension EndToEnd {
 
         @Test(
             "A quota that is used up gives EDQUOT, and what frees room works",
-            .enabled(if: Machine.has("mkfs.btrfs"), "needs btrfs-progs, whose quotas need no kernel module"))
-        func quota() async throws {
-            try await withDrive("btrfs", mountOptions: "", true) { space, drive, disk in
+            .enabled(if: Machine.has("mkfs.btrfs"), "needs btrfs-progs, whose quotas need no kernel module"),
+            arguments: [true, false])
+        func quota(passthrough: Bool) async throws {
+            try await withDrive("btrfs", mountOptions: "", passthrough) { space, drive, disk in
                 try await space.sh(
                     "sync -f disk; btrfs quota enable disk; btrfs quota rescan -w disk; btrfs qgroup limit 24M 0/5 disk"
                 )

@@ -29,7 +29,8 @@ package struct MountError: Error, Sendable, CustomStringConvertible {
         let reason = errno > 1 ? ": \(String(cString: strerror(errno)))" : ""
         self.init(
             .unavailable, "\(mountpoint) cannot be mounted\(reason)",
-            remedy: "As an ordinary user fusermount3 is needed: install the package fuse3.")
+            remedy: geteuid() == 0
+                ? "What libfuse said is in the daemon's log." : "What fusermount3 said is in the daemon's log.")
     }
 
     package var description: String { remedy.map { "\(message). \($0)" } ?? message }

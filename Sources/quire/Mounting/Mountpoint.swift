@@ -20,7 +20,14 @@ struct Mountpoint: Sendable, Equatable {
                 .usage, "\(mountpoint.path) is already mounted",
                 remedy: "Unmount it with `quire unmount`, or choose another")
         }
-        if !mountpoint.isMissing { try requireEmptyDirectory(mountpoint.path) }
+        if !mountpoint.isMissing {
+            try requireEmptyDirectory(mountpoint.path)
+            guard geteuid() == 0 || access(mountpoint.path, W_OK) == 0 else {
+                throw QuireError(
+                    .notAllowed, "this user may not write to \(mountpoint.path), and users mount only where they may",
+                    remedy: "Choose a directory of your own")
+            }
+        }
         let home = DrivePaths.realPath(location.home) ?? location.home
         for part in ["drive", "data", "staging", "versions"]
         where AbsolutePath.isInside(mountpoint.path, "\(home)/\(part)") {
