@@ -153,3 +153,11 @@ func expectProviderMatches(
     expectSame(
         withoutDirectoryModes(shown), withoutDirectoryModes(kept), "drive and provider", sourceLocation: sourceLocation)
 }
+
+/// Expects two devices to show the same documents: names, modes, sizes, content, and the times of files.
+func expectSameDrives(_ one: Drive, _ two: Drive, sourceLocation: SourceLocation = #_sourceLocation) async throws {
+    let options = ["--file-mtime", "--no-links"]
+    let left = try await one.python("tree.py", options + [one.mountpoint]).succeed()
+    let right = try await two.python("tree.py", options + [two.mountpoint]).succeed()
+    expectSame(left, right, "the two drives", sourceLocation: sourceLocation)
+}

@@ -52,6 +52,23 @@ extension EndToEnd {
             }
         }
 
+        @Test("After downloads and evictions the drive shows the times that the store's directories have")
+        func directoryTimes() async throws {
+            try await withTwo { one, two in
+                try await one.sh("mkdir d; seq 1000 > d/f; seq 10 > d/g")
+                try await one.sync()
+                try await two.sync()
+                let times = "find . -type d -printf '%P %T@\\n' | sort"
+                let store = Command(arguments: ["bash", "-c", times], directory: two.store)
+                // Each look leaves the directory's attributes with the kernel.
+                #expect(try await two.sh(times) == (try await store.succeed()))
+                try await two.sh("cat d/f")
+                #expect(try await two.sh(times) == (try await store.succeed()))
+                try await two.quire("evict", "d/f").require(0)
+                #expect(try await two.sh(times) == (try await store.succeed()))
+            }
+        }
+
         @Test("A placeholder can be renamed, copied, appended to, cut short and removed")
         func workOnPlaceholders() async throws {
             try await withTwo { one, two in
@@ -261,15 +278,6 @@ extension EndToEnd {
 
         private func state(_ drive: Drive, _ path: String) async throws -> String {
             try await drive.sh("getfattr --only-values -n user.quire.state '\(path)'")
-        }
-
-        private func expectSameDrives(
-            _ one: Drive, _ two: Drive, sourceLocation: SourceLocation = #_sourceLocation
-        ) async throws {
-            let options = ["--file-mtime", "--no-links"]
-            let left = try await one.python("tree.py", options + [one.mountpoint]).succeed()
-            let right = try await two.python("tree.py", options + [two.mountpoint]).succeed()
-            expectSame(left, right, "the two drives", sourceLocation: sourceLocation)
         }
     }
 }

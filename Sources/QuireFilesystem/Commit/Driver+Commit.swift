@@ -57,7 +57,7 @@ extension Driver {
             detach(
                 inode, from: directory, name,
                 wasLast: (committed.previous?.linkCount ?? 1) <= 1 || committed.previous?.kind == .directory, kept: nil)
-            return [.entry(directory: directory, name)]
+            return [.entry(directory: directory, name)] + otherNames(of: committed.previous)
         case .attributes(let status):
             return table.known(status.inode).map { [.attributes($0)] } ?? []
         }
@@ -85,9 +85,16 @@ extension Driver {
             state.byInode[status.inode] = node
             return node
         }
-        if let rebound { return [.content(rebound)] }
+        // The rename has changed the directory's times.
+        if let rebound { return [.content(rebound), .attributes(directory)] }
         detach(previous.inode, from: directory, name, wasLast: previous.linkCount <= 1, kept: nil)
-        return [.entry(directory: directory, name)]
+        return [.entry(directory: directory, name)] + otherNames(of: previous)
+    }
+
+    /// A file that has lost one of several names has fewer links under the others.
+    private func otherNames(of previous: FileStatus?) -> [Notice] {
+        guard let previous, previous.kind != .directory, previous.linkCount > 1 else { return [] }
+        return table.known(previous.inode).map { [.attributes($0)] } ?? []
     }
 
     private func moved(
