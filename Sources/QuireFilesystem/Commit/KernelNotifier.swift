@@ -41,6 +41,13 @@ final class KernelNotifier: Sendable {
         fuse_lowlevel_notify_inval_inode(session, node, -1, 0)
     }
 
+    /// Makes the kernel write its dirty pages of a file back and drop its pages. Blocks until it has; not for threads that
+    /// read requests, as it asks them to write.
+    func writeBack(_ node: UInt64) {
+        guard let pointer = session.withLock({ $0 }), let session = pointer.raw.pointee.session else { return }
+        fuse_lowlevel_notify_inval_inode(session, node, 0, 0)
+    }
+
     /// Waits until everything said so far has reached the kernel.
     func delivered() async {
         await withCheckedContinuation { continuation in queue.async { continuation.resume() } }

@@ -56,7 +56,22 @@ extension Driver {
     }
 
     /// LSEEK: SEEK_DATA and SEEK_HOLE only; the kernel answers the others.
+    ///
+    /// Pages written through a mapping are the kernel's alone until they are written back, which it does not do for this
+    /// request: where it reads and writes through its cache, it is made to, lest a copy take data for a hole.
     func seek(_ reply: consuming Reply, _ file: OpenFile, _ offset: off_t, _ whence: CInt) {
+        let node = file.node
+        guard table.locked({ _ in node.writers > 0 && node.dataPath == .cached }) else {
+            return find(reply, file, offset, whence)
+        }
+        // The pages come as WRITE requests, so never from a thread that reads requests.
+        parking.offload(reply) { [self] reply in
+            notifier.writeBack(table.identifier(node))
+            find(reply, file, offset, whence)
+        }
+    }
+
+    private func find(_ reply: consuming Reply, _ file: OpenFile, _ offset: off_t, _ whence: CInt) {
         let found = lseek(file.descriptor.raw, offset, whence)
         if found >= 0 { reply.position(found) } else { reply.error(errno) }
     }
