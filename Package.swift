@@ -138,6 +138,8 @@ let package = Package(
                 name: "CommandTests",
                 dependencies: ["quire", "Quire", "QuireCore", .product(name: "Logging", package: "swift-log")],
                 swiftSettings: settings),
+            // Load that a script is too slow for; the end-to-end tests run it on drives.
+            .executableTarget(name: "quire-stress", path: "Tests/Stress"),
             // Drives the built binary from the outside: real mounts, real programs.
             .testTarget(name: "EndToEndTests", dependencies: ["quire"], exclude: ["Programs"], swiftSettings: settings),
         ]

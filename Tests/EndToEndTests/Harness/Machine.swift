@@ -22,6 +22,9 @@ enum Machine {
         return access(path, X_OK) == 0 ? path : nil
     }()
 
+    /// The load generator of `Tests/Stress`.
+    static let stress = "\(buildDirectory)/quire-stress"
+
     /// The Python programs beside these tests.
     static let programs =
         ((#filePath as NSString).deletingLastPathComponent as NSString)

@@ -1,0 +1,189 @@
+import Foundation
+import Glibc
+import Testing
+
+extension Endurance {
+    /// Much at once and in any order. `make stress` runs each test many times as long: `QUIRE_STRESS` is the factor,
+    /// `QUIRE_SEED` repeats a run.
+    @Suite("Stress")
+    struct StressTests {
+        /// Who mounts, and how content goes between programs and the store.
+        enum Form: String, CaseIterable, CustomTestStringConvertible {
+            case passthrough = "with kernel passthrough"
+            case cached = "without kernel passthrough"
+            case ordinaryUser = "as an ordinary user"
+            var testDescription: String { rawValue }
+        }
+
+        private let factor = Machine.setting("QUIRE_STRESS", standard: 1)
+        private let seed = Machine.setting("QUIRE_SEED", standard: Int.random(in: 1...1_000_000))
+
+        @Test(
+            "Random reads, writes, mappings, holes and copies find the content of a model", .timeLimit(.minutes(60)),
+            arguments: Form.allCases)
+        func contents(form: Form) async throws {
+            try await withDrive(form) { stand in
+                print(try await stand.stress("contents", operations: 15_000 * factor, processes: 2, seed: seed))
+                try await stand.expectStoreMatches()
+            }
+        }
+
+        @Test(
+            "Names fought over by many processes leave a tree equal to the store's and the index's",
+            .timeLimit(.minutes(60)), arguments: Form.allCases)
+        func names(form: Form) async throws {
+            try await withDrive(form) { stand in
+                print(try await stand.stress("names", operations: 1500 * factor, processes: 8, seed: seed))
+                try await stand.expectStoreMatches()
+                try await stand.expectNothingHeld()
+            }
+        }
+
+        @Test(
+            "What stays in a directory is listed exactly once while others come and go", .timeLimit(.minutes(60)),
+            arguments: [Form.passthrough, .ordinaryUser])
+        func listing(form: Form) async throws {
+            try await withDrive(form) { stand in
+                let files = factor == 1 ? ["--files", "4000"] : ["--files", "200000"]
+                print(try await stand.stress("listing", operations: 5 * min(factor, 10), options: files, seed: seed))
+            }
+        }
+
+        @Test("A thousand programs at once find what they wrote and count without a loss", .timeLimit(.minutes(60)))
+        func clients() async throws {
+            try await withDrive(.passthrough) { stand in
+                let rounds = min(factor, 20)
+                print(try await stand.stress("clients", operations: rounds, processes: 1000, seed: seed))
+                try await stand.expectStoreMatches()
+                try await stand.expectNothingHeld()
+            }
+        }
+
+        @Test(
+            "Programs killed in the middle of anything are gone, with their locks; interrupted ones hear of it at once",
+            .timeLimit(.minutes(60)), arguments: Form.allCases)
+        func killed(form: Form) async throws {
+            try await withDrive(form) { stand in
+                print(try await stand.stress("killed", operations: 100 * factor, processes: 12, seed: seed))
+                try await stand.expectStoreMatches()
+                try await stand.expectNothingHeld()
+            }
+        }
+
+        @Test("Two devices fought over by many processes end with the same documents", .timeLimit(.minutes(60)))
+        func twoDevices() async throws {
+            try await Workspace.use { space in
+                let provider = "\(space.root)/provider"
+                let one = try await space.mounted("one", provider: provider)
+                let two = try await space.mounted("two", provider: provider)
+                let stands = [Stand(drive: one, form: .passthrough), Stand(drive: two, form: .passthrough)]
+                try await withThrowingTaskGroup(of: Void.self) { group in
+                    for (number, stand) in stands.enumerated() {
+                        let arguments = stand.arguments(
+                            "names", operations: 400 * factor, processes: 3, options: [], seed: seed + number)
+                        group.addTask { try await stand.command(arguments, limitSeconds: 1800).succeed() }
+                        // Beside the storm: whatever comes of it now.
+                        group.addTask { _ = await stand.drive.quire("sync", "--timeout", "5") }
+                    }
+                    try await group.waitForAll()
+                }
+                // A round brings each device the other's copies of what both had changed.
+                for _ in 0..<3 {
+                    for drive in [one, two] { try await drive.quire("sync", "--timeout", "45").require(0, 2) }
+                }
+                // A download changes its directory's time; all of them come before the comparison.
+                try await expectSameDrives(one, two)
+                for stand in stands { try await stand.expectStoreMatches() }
+            }
+        }
+
+        private func withDrive(_ form: Form, _ body: (Stand) async throws -> Void) async throws {
+            try await Workspace.use { space in
+                guard form == .ordinaryUser else {
+                    let drive = try await space.drive()
+                    try await drive.mount(options: form == .cached ? ["-o", "nopassthrough"] : [])
+                    return try await body(Stand(drive: drive, form: form))
+                }
+                guard Machine.isRoot, Machine.has("fusermount3"), Machine.has("setpriv") else {
+                    return FileHandle.standardError.write(Data("SKIPPED: as an ordinary user: needs root\n".utf8))
+                }
+                var before = stat()
+                stat("/dev/fuse", &before)
+                chmod("/dev/fuse", 0o666)
+                defer { chmod("/dev/fuse", before.st_mode & 0o777) }
+                // The build may lie where only root can go.
+                try await space.sh(
+                    """
+                    chmod 755 .; cp '\(Machine.quire)' quire; cp '\(Machine.stress)' quire-stress; chmod 755 quire quire-stress
+                    mkdir user.home user; chown 65534:65534 user.home user; chmod 700 user.home
+                    """)
+                let drive = try await space.drive("user", binary: "\(space.root)/quire")
+                let stand = Stand(drive: drive, form: form, program: "\(space.root)/quire-stress")
+                try await stand.command([drive.binary, "mount", drive.mountpoint]).succeed()
+                do {
+                    try await body(stand)
+                    try await stand.command([drive.binary, "unmount"]).succeed()
+                } catch {
+                    _ = await stand.command([drive.binary, "unmount"]).run()
+                    throw error
+                }
+            }
+        }
+    }
+
+    /// A drive and who works on it.
+    struct Stand: Sendable {
+        let drive: Drive
+        let form: StressTests.Form
+        var program = Machine.stress
+
+        /// A command as the drive's owner, outside the mount.
+        func command(_ arguments: [String], limitSeconds: Double = 60) -> Command {
+            let become = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "--inh-caps=-all"]
+            return Command(
+                arguments: (form == .ordinaryUser ? become : []) + arguments, directory: "/",
+                environment: ["QUIRE_HOME": drive.home, "HOME": drive.home], limitSeconds: limitSeconds,
+                abortingMountsAt: [drive.mountpoint])
+        }
+
+        func arguments(
+            _ load: String, operations: Int, processes: Int, options: [String], seed: Int
+        ) -> [String] {
+            [program, load, "--seed", "\(seed)", "--operations", "\(operations)", "--processes", "\(processes)"]
+                + options + [drive.mountpoint]
+        }
+
+        /// Runs one of quire-stress's loads in the drive and returns what it printed.
+        func stress(
+            _ load: String, operations: Int, processes: Int = 1, options: [String] = [], seed: Int
+        ) async throws -> String {
+            let arguments = arguments(
+                load, operations: operations, processes: processes, options: options, seed: seed)
+            return try await command(arguments, limitSeconds: 3000).succeed()
+        }
+
+        /// Mount, store and index tell of the same entries.
+        func expectStoreMatches() async throws {
+            let program = "\(Machine.programs)/tree.py"
+            let compare = "\(drive.home)/tree.py"
+            try await Command(arguments: ["cp", program, compare]).succeed()
+            let shown = try await command(["/usr/bin/python3", compare, "--mtime", drive.mountpoint]).succeed()
+            let kept = try await command(["/usr/bin/python3", compare, "--mtime", drive.store]).succeed()
+            expectSame(shown, kept, "drive and store")
+            let check = await command([drive.binary, "check"]).run()
+            #expect(check.status == 0, "\(check.output)\(check.errors)")
+        }
+
+        /// No handle and no request is left over.
+        func expectNothingHeld() async throws {
+            try await eventually("all handles of \(drive.mountpoint) are closed", seconds: 10) {
+                let report = try await report()
+                return try report("openFiles").int == 0 && report("parked").int == 0
+            }
+        }
+
+        private func report() async throws -> JSON {
+            try JSON(try await command([drive.binary, "status", "--driver", "--json"]).succeed())
+        }
+    }
+}
