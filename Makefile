@@ -7,6 +7,9 @@
 # make bench           the mount beside a bare directory, passthrough_ll and bindfs, against the targets
 #                      [OUTPUT=FILE] [BENCH="--on tmpfs --rounds 5 …": see quire-bench --help]
 # make conformance     each call and each of its errors, on drives and on the bare file system   [WAYS="bare user …"]
+# make stress          random content, names, listings, clients and kills, ten times as long as in make test
+#                      [TIMES=10] [SEED=N]
+# make soak            mixed load on two devices with samples of memory, descriptors and threads   [MINUTES=30] [SEED=N]
 # make check           formatting, imports, links in the documents
 # make format          format the sources
 # make docs            check the documents, regenerate the command-line reference and the manual page
@@ -19,7 +22,7 @@ PREFIX ?= /usr/local
 TEST_WIDTH = SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH=4
 SWIFT_FILES = Package.swift Sources Tests Benchmarks/Package.swift Benchmarks/Sources
 
-.PHONY: build test mount unmount install uninstall bench conformance check format docs test-providers deps test-deps bench-deps
+.PHONY: build test stress soak mount unmount install uninstall bench conformance check format docs test-providers deps test-deps bench-deps
 
 build: deps
 	$(SWIFT) build -c release --product quire
@@ -28,6 +31,16 @@ test: test-deps
 	$(SWIFT) build --build-tests
 	$(SWIFT) test --skip-build --skip EndToEndTests
 	$(SWIFT) test --skip-build --filter EndToEndTests
+
+# The release build under load, the tests in debug.
+ENDURANCE = QUIRE_BINARY="$(CURDIR)/$(QUIRE)" $(if $(SEED),QUIRE_SEED=$(SEED)) $(SWIFT) test --skip-build --filter
+stress: build test-deps
+	$(SWIFT) build --build-tests
+	QUIRE_STRESS=$(or $(TIMES),10) $(ENDURANCE) StressTests
+
+soak: build test-deps
+	$(SWIFT) build --build-tests
+	QUIRE_SOAK_MINUTES=$(or $(MINUTES),30) $(ENDURANCE) SoakTests
 
 mount: build
 	$(QUIRE) mount $(if $(QUIRE_HOME),--home "$(QUIRE_HOME)") $(if $(MOUNTPOINT),"$(MOUNTPOINT)")
