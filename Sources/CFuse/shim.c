@@ -60,6 +60,8 @@ _Static_assert(sizeof(struct in_header) == 40, "fuse_in_header");
 
 enum {
     OPCODE_INIT = 26,
+    OPCODE_CREATE = 35,
+    OPCODE_TMPFILE = 51, /* as CREATE, with "/" for the name; libfuse has no operation for it */
     INIT_WRITEBACK_CACHE = 1 << 16,
     INIT_HANDLE_KILLPRIV_V2 = 1 << 28,
     INIT_EXT = 1 << 30,
@@ -178,6 +180,8 @@ ssize_t cfuse_session_receive(struct cfuse_session *self, void *buffer, size_t s
 }
 
 void cfuse_session_process(struct cfuse_session *self, void *buffer, size_t size) {
+    struct in_header *header = buffer;
+    if (size >= sizeof *header && header->opcode == OPCODE_TMPFILE) header->opcode = OPCODE_CREATE;
     struct fuse_buf request = {.size = size, .mem = buffer};
     fuse_session_process_buf(self->session, &request);
 }

@@ -33,6 +33,8 @@ extension Endurance {
                 let summary = try #require(outcome.output.split(separator: "\n").last)
                 let passed = try #require(summary.firstMatch(of: #/(\d+) rows passed/#).flatMap { Int($0.1) })
                 #expect(passed > 3_000, "\(summary)")
+                let differing = outcome.output.split(separator: "\n").filter { $0.hasPrefix("DIFFERS ") }
+                #expect(differing.count <= 1 && differing.allSatisfy { $0.contains("F_SETFL") }, "\(differing)")
             }
         }
     }

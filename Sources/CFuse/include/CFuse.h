@@ -54,7 +54,7 @@ size_t cfuse_session_buffer_size(void);
 /* Reads one request. Bytes read, or -errno (EAGAIN: none there; ENODEV: unmounted). */
 ssize_t cfuse_session_receive(struct cfuse_session *session, void *buffer, size_t size);
 
-/* Hands a request that was read to its operation. */
+/* Hands a request that was read to its operation. TMPFILE is handed to `create`, with the name "/". */
 void cfuse_session_process(struct cfuse_session *session, void *buffer, size_t size);
 
 /* The owner given to cfuse_session_new. */

@@ -11,6 +11,8 @@
 
 // open(2): a descriptor that only names a place in the tree.
 static const int quire_O_PATH = 010000000;
+// open(2): a file without a name.
+static const int quire_O_TMPFILE = 020200000;
 // open(2): reading does not change the access time.
 static const int quire_O_NOATIME = 01000000;
 // fchownat(2) and others: the descriptor itself, no name below it.

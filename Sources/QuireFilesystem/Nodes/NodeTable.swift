@@ -78,6 +78,18 @@ final class NodeTable: Sendable {
         }
     }
 
+    /// The node of a file that was just made and has no name.
+    func lookUpNameless(_ status: FileStatus) -> Node {
+        locked { state in
+            let node = Node(inode: status.inode, isDirectory: false, names: [])
+            state.byInode[status.inode] = node
+            node.hasNoCapability = true
+            node.lookups = 1
+            _ = Unmanaged.passRetained(node)
+            return node
+        }
+    }
+
     /// The node for the file found at (`directory`, `name`), which the kernel is about to be given once more.
     func lookUp(_ status: FileStatus, in directory: Node, name: FileName) -> Node {
         locked { Self.lookUp(status, in: directory, name: name, root, &$0) }

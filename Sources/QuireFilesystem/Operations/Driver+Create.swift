@@ -1,4 +1,5 @@
 import CFuse
+import CLinux
 import Glibc
 import QuireCore
 
@@ -132,6 +133,32 @@ extension Driver {
                 return (node, status, file, register(file, status))
             }
         }
+        answer(reply, created: made)
+    }
+
+    /// TMPFILE: a new file without a name, opened. Nobody is told of it before LINK gives it one.
+    func createNameless(_ reply: consuming Reply, _ directory: Node, _ mode: mode_t, _ flags: CInt) {
+        let caller = reply.caller
+        let made = Result { () throws(DriverError) -> (Node, stat, OpenFile, OpenAnswer) in
+            try gate.shared { () throws(DriverError) -> (Node, stat, OpenFile, OpenAnswer) in
+                try table.handles.admitFile()
+                let parent = try resolver.directory(directory)
+                // Not O_EXCL: the kernel knows whether it may get a name.
+                let raw = openat(parent.raw, ".", Self.storeFlags(flags) | quire_O_TMPFILE, mode & 0o7777)
+                guard raw >= 0 else { throw DriverError.last() }
+                let descriptor = Descriptor(owning: raw)
+                let status = try give(descriptor, in: parent, to: caller, mode & 0o7777)
+                let node = table.lookUpNameless(FileStatus(status))
+                let file = OpenFile(node: node, descriptor: descriptor, isWriter: Self.isWriter(flags), claim: nil)
+                return (node, status, file, register(file, status))
+            }
+        }
+        answer(reply, created: made)
+    }
+
+    private func answer(
+        _ reply: consuming Reply, created made: Result<(Node, stat, OpenFile, OpenAnswer), DriverError>
+    ) {
         switch made {
         case .success((let node, let status, let file, let answer)):
             let handle = file.retainedHandle()

@@ -98,6 +98,9 @@ enum Operations {
         table.create = { request, parent, name, mode, info in
             serve(request, parent, name) { driver, reply, end in
                 guard let info else { return reply.error(EINVAL) }
+                if end.name.bytes == [0x2F] {
+                    return driver.createNameless(reply, end.directory, mode, info.pointee.flags)
+                }
                 driver.create(reply, end.directory, end.name, mode, info.pointee.flags)
             }
         }

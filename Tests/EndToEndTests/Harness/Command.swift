@@ -113,8 +113,8 @@ final class RunningCommand: @unchecked Sendable {
     }
 
     /// Aborts the connections named in the command and kills the process with its children.
-    func kill() {
-        for mountpoint in command.abortingMountsAt { FuseConnection.at(mountpoint)?.abort() }
+    func kill(abortingMounts: Bool = true) {
+        for mountpoint in abortingMounts ? command.abortingMountsAt : [] { FuseConnection.at(mountpoint)?.abort() }
         Glibc.kill(-processID, SIGKILL)
     }
 
