@@ -6,6 +6,7 @@
 #include <malloc.h>
 #include <poll.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -65,6 +66,17 @@ int quire_wait_for_process(pid_t process, int milliseconds) {
     int result = poll(&wanted, 1, milliseconds);
     close(descriptor);
     return result < 0 && errno == EINTR ? 0 : result;
+}
+
+int quire_is_open_for_writing(int directory, const char *name) {
+    int file = openat(directory, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    if (file < 0) return 0;
+    /* Who opens the file meanwhile breaks the lease: a signal that is ignored, in place of one that ends the process. */
+    fcntl(file, F_SETSIG, SIGURG);
+    int busy = fcntl(file, F_SETLEASE, F_RDLCK) != 0 && errno == EAGAIN;
+    if (!busy) fcntl(file, F_SETLEASE, F_UNLCK);
+    close(file);
+    return busy;
 }
 
 const char *quire_errno_name(int number) { return strerrorname_np(number); }

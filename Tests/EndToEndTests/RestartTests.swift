@@ -42,6 +42,42 @@ extension EndToEnd {
             }
         }
 
+        @Test(
+            "What is still written through a handle of a dead mount is neither evicted nor replaced from elsewhere meanwhile",
+            .enabled(if: Machine.isRoot, "without passthrough such handles end with their daemon"))
+        func writtenBehindTheDaemon() async throws {
+            try await Workspace.use { space in
+                let drive = try await space.mounted()
+                try await drive.sh("echo first > f; sync f")
+                try await drive.sync()
+                let holder = drive.shell(
+                    """
+                    exec 3>> f; touch ../ready; until [ -e '\(space.root)/go' ]; do sleep 0.05; done
+                    echo second >&3 && echo written
+                    """)
+                async let held = holder.run()
+                try await eventually("the file is open", seconds: 20) {
+                    FileManager.default.fileExists(atPath: "\(space.root)/ready")
+                }
+                try drive.crash()
+                try await drive.mount()
+                let evicted = await drive.quire("evict", "f")
+                try await space.sh("echo elsewhere > one.home/provider/f")
+                _ = await drive.quire("sync", "--timeout", "3")
+                try await space.sh("touch go")
+                let ended = await held
+                if ended.output.contains("written") {
+                    #expect(evicted.status != 0, "\(evicted)")
+                    try await drive.unmount()
+                    try await drive.mount()
+                    _ = await drive.quire("sync", "--timeout", "30")
+                    // Two edits of one document: both are there.
+                    #expect(try await drive.sh("cat f* | sort") == "elsewhere\nfirst\nsecond\n")
+                    try await drive.quire("check").require(0)
+                }
+            }
+        }
+
         @Test("Several at once make one daemon; all of them end well, and say where the drive is")
         func atOnce() async throws {
             try await Workspace.use { space in

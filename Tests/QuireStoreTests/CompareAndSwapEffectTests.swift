@@ -51,6 +51,26 @@ import Testing
         #expect(access(staged, F_OK) != 0)
     }
 
+    @Test("A file that anyone has open for writing is not replaced or removed; one that is open for reading is")
+    func openElsewhere() throws {
+        let old = try directory.write("old", to: "Notes/a")
+        let install = LocalChange(
+            path: "Notes/a", .install(stagedPath: try directory.stage("new"), dataless: true),
+            expecting: .fingerprint(old.fingerprint), base: base)
+        let remove = LocalChange("Notes/a", .remove, expecting: .fingerprint(old.fingerprint))
+        for flags in [O_WRONLY, O_RDWR, O_RDWR | O_APPEND] {
+            let descriptor = open(tree.rootPath + "/Notes/a", flags | O_CLOEXEC)
+            #expect(descriptor >= 0)
+            #expect(try perform(install) == .busy)
+            #expect(try perform(remove) == .busy)
+            close(descriptor)
+        }
+        let reader = open(tree.rootPath + "/Notes/a", O_RDONLY | O_CLOEXEC)
+        defer { close(reader) }
+        _ = try committed(install)
+        #expect(try directory.read("Notes/a") == "new")
+    }
+
     @Test(
         "What root installs belongs to the one whose file it replaces, else to the directory's",
         .enabled(if: geteuid() == 0))

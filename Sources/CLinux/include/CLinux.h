@@ -52,6 +52,9 @@ int quire_lock_file(int file);
 int quire_file_is_locked(int file);
 // pidfd_open(2), poll(2): waits until the process has ended, at most so long. 1: it is gone, 0: it is not, -1 on failure.
 int quire_wait_for_process(pid_t process, int milliseconds);
+// Whether any process has the file open for writing: 1, or 0 also where that cannot be known. Asks for a lease (fcntl(2)
+// F_SETLEASE, which is not given then) and gives it back.
+int quire_is_open_for_writing(int directory, const char *name);
 // strerrorname_np(3): "ENOENT"; NULL for a number that is none.
 const char *quire_errno_name(int number);
 // setpriority(2) of the calling thread: adds to its niceness. 0, or -1 where the kernel refuses.

@@ -58,6 +58,7 @@ package enum CompareAndSwap {
     ///
     /// A directory on the way that is missing, or is no directory, is `.stale`; so are a move's target that is taken
     /// and a directory that is not empty. Of a directory only inode and kind are compared.
+    /// A file that some process has open for writing is `.busy` where it would be replaced or removed, whatever `isOpen` says.
     /// - Parameter isOpen: answers for the item found; called at most once, under the caller's lock.
     /// - Throws: the errno of the system call that failed; nothing was changed then.
     package static func perform(
@@ -68,7 +69,7 @@ package enum CompareAndSwap {
         let parent = try location.parentInode(change)
         let found = try change.call("look up") { () throws(StoreError) in try location.status(shown: change.path) }
         guard change.expecting.matches(found) else { return .stale }
-        if let found, isBusy(isOpen(found), change) { return .busy }
+        if let found, isBusy(isOpen(found), change) || isWrittenElsewhere(found, location, change) { return .busy }
         let site = Site(change: change, parent: parent, name: name, found: found)
         switch change.operation {
         case .install(let stagedPath, let dataless):
@@ -100,6 +101,20 @@ package enum CompareAndSwap {
                     commit: StoreEvent.Commit(event, base: change.base), previous: found, status: status,
                     parent: parent,
                     destinationParent: destination))
+        }
+    }
+
+    /// Whether a program that goes around the daemon writes to the file that would be replaced or removed: what it still
+    /// writes would be lost. So does one whose handle outlived a daemon that crashed, where the kernel passes it through.
+    private static func isWrittenElsewhere(
+        _ found: FileStatus, _ location: borrowing DriveTree.Location, _ change: LocalChange
+    ) -> Bool {
+        guard found.kind == .file else { return false }
+        switch change.operation {
+        case .install, .remove:
+            let directory = location.directory.rawValue
+            return location.name.withCString { quire_is_open_for_writing(directory, $0) } == 1
+        case .makeDirectory, .move, .setAttributes: return false
         }
     }
 
