@@ -18,6 +18,7 @@ struct Fixtures: Sendable {
             cd \(tree)
             tar cf ../tree.tar --sort=name --mtime=2026-01-01 --owner=0 --group=0 .
             git init -q
+            git config gc.auto 0
             git add .
             git -c user.name=Bench -c user.email=bench@example.org commit -q -m Sources
             cd ..
