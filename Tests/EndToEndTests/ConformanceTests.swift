@@ -9,7 +9,7 @@ extension Endurance {
 
         @Test(
             "Every call on root's drive does what the table says, for each user that it lets in",
-            .enabled(if: Machine.isRoot, "needs root"), arguments: ["passthrough", "cached"])
+            .enabled(if: Machine.isRoot, "needs root"), arguments: ["passthrough", "cached", "own"])
         func root(way: String) async throws { try await run(way) }
 
         @Test("Every call on an ordinary user's drive does what the table says")

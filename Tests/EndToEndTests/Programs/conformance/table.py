@@ -11,6 +11,7 @@ of a file are arranged first, then time passes once for all of them.
 import errno
 import inspect
 import itertools
+import os
 import signal
 import time
 
@@ -94,6 +95,19 @@ def works(call, *arguments, **options):
     except OSError as error:
         name = getattr(call, "__name__", "call")
         raise Failed(f"{name}: expected OK, got {error_name(error)}") from None
+
+
+def forked(action):
+    """Runs an action in a child, which never comes back here, and returns the child's process id."""
+    child = os.fork()
+    if child == 0:
+        try:
+            signal.signal(signal.SIGALRM, signal.SIG_DFL)
+            signal.alarm(LIMIT_SECONDS)
+            action()
+        finally:
+            os._exit(0)
+    return child
 
 
 class Run:

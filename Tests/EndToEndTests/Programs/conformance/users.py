@@ -2,6 +2,10 @@
 import os
 
 from place import need_root
+from table import NotHere
+
+alone = False   # whether the mount lets nobody in but root
+
 
 
 class User:
@@ -13,6 +17,8 @@ class User:
 
     def __enter__(self):
         need_root()
+        if alone and self.uid:
+            raise NotHere("needs other users")
         os.setgroups(self.groups)
         os.setresgid(self.gid, self.gid, 0)
         os.setresuid(self.uid, self.uid, 0)

@@ -6,7 +6,7 @@ import signal
 import struct
 import threading
 
-from table import answer, expect, fails, row, works
+from table import answer, expect, fails, forked, row, works
 
 F_OFD_GETLK, F_OFD_SETLK, F_OFD_SETLKW = 36, 37, 38
 WAYS = ("flock", "fcntl", "OFD")
@@ -30,11 +30,7 @@ def lock(how, descriptor, kind, start=0, length=0, wait=False):
 def elsewhere(action):
     """What a child process finds: its answer, an errno's name or OK."""
     reader, writer = os.pipe()
-    child = os.fork()
-    if child == 0:
-        signal.alarm(10)
-        os.write(writer, answer(action).encode())
-        os._exit(0)
+    child = forked(lambda: os.write(writer, answer(action).encode()))
     os.close(writer)
     told = os.read(reader, 100).decode()
     os.close(reader)
@@ -108,15 +104,14 @@ def waits(at, how):
     path = at.file()
     descriptor = at.open(path)
     reader, writer = os.pipe()
-    child = os.fork()
-    if child == 0:
-        signal.alarm(10)
-        other = os.open(path, os.O_RDWR)
-        lock(how, other, "exclusive")
+
+    def hold():
+        lock(how, os.open(path, os.O_RDWR), "exclusive")
         os.write(writer, b"held")
         threading.Event().wait(0.05)
         os.write(writer, b"free")
-        os._exit(0)
+
+    child = forked(hold)
     expect(os.read(reader, 4), b"held")
     works(lock, how, descriptor, "exclusive", wait=True)
     os.set_blocking(reader, False)
@@ -131,20 +126,14 @@ def interrupted(at, how):
     path = at.file()
     works(lock, how, at.open(path), "exclusive")
 
-    class Signal(Exception):
-        pass
-
     def arrived(*_):
-        raise Signal
+        raise OSError(errno.EINTR, "")
 
     def wait():
-        signal.signal(signal.SIGUSR1, arrived)
-        parent = os.getpid()
-        threading.Timer(0.05, lambda: os.kill(parent, signal.SIGUSR1)).start()
-        try:
-            lock(how, os.open(path, os.O_RDWR), "exclusive", wait=True)
-        except Signal:
-            raise OSError(errno.EINTR, "") from None
+        descriptor = os.open(path, os.O_RDWR)
+        signal.signal(signal.SIGALRM, arrived)
+        signal.setitimer(signal.ITIMER_REAL, 0.2)
+        lock(how, descriptor, "exclusive", wait=True)
 
     expect(elsewhere(wait), "EINTR")
 
@@ -155,14 +144,14 @@ def deadlock(at):
     descriptor = at.open(path)
     lock("fcntl", descriptor, "exclusive", 0, 1)
     reader, writer = os.pipe()
-    child = os.fork()
-    if child == 0:
-        signal.alarm(10)
+
+    def hold_and_wait():
         other = os.open(path, os.O_RDWR)
         lock("fcntl", other, "exclusive", 1, 1)
         os.write(writer, b"held")
         lock("fcntl", other, "exclusive", 0, 1, wait=True)
-        os._exit(0)
+
+    child = forked(hold_and_wait)
     os.read(reader, 4)
     code = "the child never waited"
     for _ in range(200):    # the child may not wait yet: then this one would wait for it
@@ -223,11 +212,13 @@ def independent(at):
 def killed(at, how):
     path = at.file()
     reader, writer = os.pipe()
-    child = os.fork()
-    if child == 0:
+
+    def hold():
         lock(how, os.open(path, os.O_RDWR), "exclusive")
         os.write(writer, b"held")
         signal.pause()
+
+    child = forked(hold)
     os.read(reader, 4)
     expect(child_lock(path, how, "exclusive"), {"EAGAIN", "EACCES"})
     os.kill(child, signal.SIGKILL)

@@ -3,7 +3,7 @@ import mmap
 import os
 import signal
 
-from table import answer, expect, fails, row, works
+from table import answer, expect, fails, forked, row, works
 
 PAGE = mmap.PAGESIZE
 CONTENT = bytes(range(1, 256)) * 100
@@ -97,9 +97,8 @@ def outlives(at):
 def bus_error(at, act):
     path = at.file(content=bytes(4 * PAGE))
     descriptor = at.open(path)
-    child = os.fork()
-    if child == 0:
-        signal.alarm(10)
+
+    def touch():
         view = mmap.mmap(descriptor, 4 * PAGE)
         view[3 * PAGE]
         os.truncate(path, PAGE)
@@ -107,8 +106,8 @@ def bus_error(at, act):
             view[3 * PAGE]
         else:
             view[3 * PAGE] = 1
-        os._exit(0)
-    _, status = os.waitpid(child, 0)
+
+    _, status = os.waitpid(forked(touch), 0)
     expect(os.WTERMSIG(status) if os.WIFSIGNALED(status) else f"exit {status}", int(signal.SIGBUS))
     expect(os.stat(path).st_size, PAGE)
 
@@ -137,11 +136,11 @@ def kinds(at, kind):
 @row("mmap", "two processes share what they write")
 def processes(at):
     descriptor = at.open(at.file(content=bytes(PAGE)))
-    child = os.fork()
-    if child == 0:
+
+    def write():
         mmap.mmap(descriptor, PAGE)[:5] = b"child"
-        os._exit(0)
-    os.waitpid(child, 0)
+
+    os.waitpid(forked(write), 0)
     with mmap.mmap(descriptor, PAGE) as view:
         expect(view[:5], b"child")
 
@@ -198,11 +197,7 @@ def open_program(at):
 def execution(path):
     """What execve answers, told by a child."""
     reader, writer = os.pipe()
-    child = os.fork()
-    if child == 0:
-        code = answer(os.execv, path, ["x"])
-        os.write(writer, code.encode())
-        os._exit(1)
+    child = forked(lambda: os.write(writer, answer(os.execv, path, ["x"]).encode()))
     os.close(writer)
     told = os.read(reader, 100).decode()
     os.close(reader)
