@@ -70,6 +70,20 @@ extension Endurance {
             }
         }
 
+        @Test(
+            "Documents whose content is taken away all the time are found whole by whoever opens them",
+            .timeLimit(.minutes(60)))
+        func evictions() async throws {
+            try await Workspace.use { space in
+                let drive = try await space.mounted()
+                let arguments = [Machine.quire, drive.home, "\(3 * factor)", "\(drive.mountpoint)/documents"]
+                print(try await drive.python("evict_race.py", arguments, limitSeconds: 3000).succeed())
+                // A download changes its directory's time; all of them come before the comparison.
+                try await drive.sh("cat documents/* > /dev/null")
+                try await Stand(drive: drive, form: .passthrough).expectStoreMatches()
+            }
+        }
+
         @Test("Two devices fought over by many processes end with the same documents", .timeLimit(.minutes(60)))
         func twoDevices() async throws {
             try await Workspace.use { space in

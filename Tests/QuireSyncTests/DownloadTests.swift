@@ -57,6 +57,17 @@ import Testing
         #expect(service.transfers.current.isEmpty)
     }
 
+    @Test("A program that comes with the number of a placeholder just replaced by its content finds that it is here")
+    func justReplaced() async throws {
+        let (device, faulty) = try await device()
+        let inode = try device.tree.requiredStatus(at: "doc").inode
+        try await device.service.materialize(path: "doc", inode: inode)
+        #expect(try device.tree.requiredStatus(at: "doc").inode != inode)
+        try await device.service.materialize(path: "doc", inode: inode)
+        #expect(faulty.count(.fetch) == 1)
+        #expect(try device.text("doc") == "content")
+    }
+
     @Test("A program that is interrupted stops waiting; the download goes on for the others")
     func interrupted() async throws {
         let (device, faulty) = try await device()

@@ -186,13 +186,23 @@ extension Driver {
         let inode = directoryInode(node)
         parking.park(
             reply,
-            until: { [self] () async throws(DriverError) in
-                do throws(MaterializeError) {
-                    try await services.content.materialize(path: path, inode: inode)
-                } catch {
-                    throw DriverError(Task.isCancelled ? EINTR : error.errno)
-                }
-            },
+            until: { [self] () async throws(DriverError) in try await content(of: node, at: path, inode) },
             then: { [self] reply in operation(self, reply) })
+    }
+
+    private func content(of node: Node, at path: RelativePath, _ inode: UInt64) async throws(DriverError) {
+        var path = path
+        while true {
+            do throws(MaterializeError) {
+                return try await services.content.materialize(path: path, inode: inode)
+            } catch {
+                if Task.isCancelled { throw DriverError(EINTR) }
+                // Renamed while its content was on the way: it is the same file.
+                guard error.errno == ENOENT, let renamed = table.path(of: node), renamed != path else {
+                    throw DriverError(error.errno)
+                }
+                path = renamed
+            }
+        }
     }
 }

@@ -62,10 +62,10 @@ extension SyncService: ContentSource {
         }
         let item = try await environment.index.item(drivePath: path)
         guard let status, status.kind == .file, status.inode == inode || mark.isDataless else {
-            guard let item, item.drivePath != path else {
-                throw SyncFailure(.park, "\(path) is not there any more", errno: ENOENT)
-            }
-            return .moved(item.drivePath)
+            if let item, item.drivePath != path { return .moved(item.drivePath) }
+            // Another file took its place, as the content itself does: who waits looks at what is there now.
+            if status?.kind == .file { return .done }
+            throw SyncFailure(.park, "\(path) is not there any more", errno: ENOENT)
         }
         guard mark.isDataless else { return .done }
         try await engine.connect()
