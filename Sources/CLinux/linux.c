@@ -14,6 +14,7 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
 int quire_renameat2(int from, const char *source, int to, const char *target, unsigned int flags) {
@@ -22,6 +23,46 @@ int quire_renameat2(int from, const char *source, int to, const char *target, un
 
 int quire_statx(int directory, const char *path, int flags, void *buffer) {
     return statx(directory, path, flags, STATX_BASIC_STATS | STATX_BTIME, buffer);
+}
+
+/* Where the kernel shows the file behind a descriptor: for calls that refuse one that is only a path. */
+struct file_path {
+    char text[32];
+};
+
+static struct file_path path_of(int file) {
+    struct file_path path;
+    snprintf(path.text, sizeof path.text, "/proc/self/fd/%d", file);
+    return path;
+}
+
+int quire_any_fchmod(int file, mode_t mode) {
+    int result = fchmod(file, mode);
+    return result < 0 && errno == EBADF ? chmod(path_of(file).text, mode) : result;
+}
+
+int quire_any_futimens(int file, const struct timespec times[2]) {
+    return utimensat(file, "", times, AT_EMPTY_PATH);
+}
+
+ssize_t quire_any_fgetxattr(int file, const char *name, void *value, size_t size) {
+    ssize_t result = fgetxattr(file, name, value, size);
+    return result < 0 && errno == EBADF ? getxattr(path_of(file).text, name, value, size) : result;
+}
+
+ssize_t quire_any_flistxattr(int file, char *list, size_t size) {
+    ssize_t result = flistxattr(file, list, size);
+    return result < 0 && errno == EBADF ? listxattr(path_of(file).text, list, size) : result;
+}
+
+int quire_any_fsetxattr(int file, const char *name, const void *value, size_t size, int flags) {
+    int result = fsetxattr(file, name, value, size, flags);
+    return result < 0 && errno == EBADF ? setxattr(path_of(file).text, name, value, size, flags) : result;
+}
+
+int quire_any_fremovexattr(int file, const char *name) {
+    int result = fremovexattr(file, name);
+    return result < 0 && errno == EBADF ? removexattr(path_of(file).text, name) : result;
 }
 
 int quire_access(int file, int mask) {

@@ -6,6 +6,7 @@
 
 #include <stdint.h>
 #include <sys/types.h>
+#include <time.h>
 #include <sys/statfs.h>
 #include <sys/xattr.h>
 
@@ -26,6 +27,13 @@ static const int quire_SEEK_HOLE = 4;
 // utimensat(2): leaves this time as it is.
 static const long quire_UTIME_OMIT = (1L << 30) - 2;
 
+// As the functions of the same name without `any_`, also for a descriptor that only names a file (O_PATH).
+int quire_any_fchmod(int file, mode_t mode);
+int quire_any_futimens(int file, const struct timespec times[2]);
+ssize_t quire_any_fgetxattr(int file, const char *name, void *value, size_t size);
+ssize_t quire_any_flistxattr(int file, char *list, size_t size);
+int quire_any_fsetxattr(int file, const char *name, const void *value, size_t size, int flags);
+int quire_any_fremovexattr(int file, const char *name);
 // faccessat2(2) of an open file (O_PATH is enough), with the effective user and group.
 int quire_access(int file, int mask);
 // renameat2(2).

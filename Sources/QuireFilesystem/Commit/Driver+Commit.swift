@@ -78,6 +78,7 @@ extension Driver {
             state.byInode[previous.inode] = nil
             node.inode = status.inode
             node.hasNoCapability = false
+            node.hasNoAttributes = false
             // The number of the former file may be used again from now on.
             if isDataless, node.shownInode == nil { node.shownInode = state.makeShownInode() }
             node.reported = status.fingerprint

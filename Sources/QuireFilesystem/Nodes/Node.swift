@@ -50,6 +50,8 @@ final class Node: @unchecked Sendable {
     var reported: Fingerprint?
     /// Whether it is known to have no `security.capability`, which the kernel asks for before the first write.
     var hasNoCapability = false
+    /// Whether it is known to have no extended attributes at all.
+    var hasNoAttributes = false
     /// Whether setuid or setgid may be set, so that a write by an ordinary user has to strip them.
     var mayHavePrivilegeBits = false
 

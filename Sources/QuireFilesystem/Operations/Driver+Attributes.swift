@@ -96,10 +96,13 @@ extension Driver {
                 try StoreCall.check(
                     fchownat(reference.raw, "", change.uid ?? uid_t.max, change.gid ?? gid_t.max, AT_EMPTY_PATH))
             }
-            if let mode = change.mode { try StoreCall.check(chmod(reference.proc, mode)) }
+            if let mode = change.mode { try StoreCall.check(quire_any_fchmod(reference.raw, mode)) }
             if let times = change.times {
-                let both = [times.access, times.modification]
-                try StoreCall.check(utimensat(AT_FDCWD, reference.proc, both, 0))
+                var both = times
+                let result = withUnsafePointer(to: &both) {
+                    $0.withMemoryRebound(to: timespec.self, capacity: 2) { quire_any_futimens(reference.raw, $0) }
+                }
+                try StoreCall.check(result)
             }
         }
         let status: stat

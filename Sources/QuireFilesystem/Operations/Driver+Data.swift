@@ -82,13 +82,28 @@ extension Driver {
         _ targetOffset: off_t,
         _ length: Int
     ) {
-        parking.offload(reply) { reply in
-            var from = Int64(sourceOffset)
-            var to = Int64(targetOffset)
-            // The answer has 32 bits.
-            let count = quire_copy_file_range(
-                source.descriptor.raw, &from, target.descriptor.raw, &to, min(length, 1 << 30))
-            if count >= 0 { reply.written(count) } else { reply.error(errno) }
+        // The answer has 32 bits.
+        let length = min(length, 1 << 30)
+        guard let status = try? StoreCall.status(of: source.descriptor),
+            min(Int(status.st_size) - Int(sourceOffset), length) <= Self.shortCopy
+        else {
+            return parking.offload(reply) { reply in
+                Self.performCopy(reply, source, sourceOffset, target, targetOffset, length)
+            }
         }
+        Self.performCopy(reply, source, sourceOffset, target, targetOffset, length)
+    }
+
+    /// Copies up to this length are done at once: handing them to another thread takes longer.
+    private static let shortCopy = 1 << 20
+
+    private static func performCopy(
+        _ reply: consuming Reply, _ source: OpenFile, _ sourceOffset: off_t, _ target: OpenFile, _ targetOffset: off_t,
+        _ length: Int
+    ) {
+        var from = Int64(sourceOffset)
+        var to = Int64(targetOffset)
+        let count = quire_copy_file_range(source.descriptor.raw, &from, target.descriptor.raw, &to, length)
+        if count >= 0 { reply.written(count) } else { reply.error(errno) }
     }
 }

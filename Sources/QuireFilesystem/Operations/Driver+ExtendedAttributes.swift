@@ -26,7 +26,7 @@ extension Driver {
         case .stored(let name):
             let value = Result { () throws(DriverError) -> [UInt8] in
                 let reference = try resolver.reference(node)
-                return try Self.buffer(size) { getxattr(reference.proc, name, $0, $1) }
+                return try Self.buffer(size) { quire_any_fgetxattr(reference.raw, name, $0, $1) }
             }
             answer(reply, value, size)
         }
@@ -36,9 +36,14 @@ extension Driver {
     /// `tar --xattrs` do not try to set them elsewhere.
     func listExtendedAttributes(_ reply: consuming Reply, _ node: Node, _ size: Int) {
         let isRoot = reply.caller.uid == 0
+        if table.locked({ _ in node.hasNoAttributes }) { return answer(reply, .success([]), size) }
         let value = Result { () throws(DriverError) -> [UInt8] in
             let reference = try resolver.reference(node)
-            let all = try Self.buffer(1 << 16) { listxattr(reference.proc, $0, $1) }
+            if quire_any_flistxattr(reference.raw, nil, 0) == 0 {
+                table.locked { _ in node.hasNoAttributes = true }
+                return []
+            }
+            let all = try Self.buffer(1 << 16) { quire_any_flistxattr(reference.raw, $0, $1) }
             return all.split(separator: 0).filter { name in
                 isRoot || !name.starts(with: "trusted.".utf8)
             }.filter(AttributeName.isStored).flatMap { $0 + [0] }
@@ -65,11 +70,14 @@ extension Driver {
             let done = Result { () throws(DriverError) -> Void in
                 try gate.shared { () throws(DriverError) -> Void in
                     let reference = try resolver.reference(node)
+                    table.locked { _ in
+                        node.hasNoAttributes = false
+                        node.hasNoCapability = false
+                    }
                     if let value {
-                        if strcmp(name, Self.capability) == 0 { table.locked { _ in node.hasNoCapability = false } }
-                        try StoreCall.check(setxattr(reference.proc, name, value, value.count, flags))
+                        try StoreCall.check(quire_any_fsetxattr(reference.raw, name, value, value.count, flags))
                     } else {
-                        try StoreCall.check(removexattr(reference.proc, name))
+                        try StoreCall.check(quire_any_fremovexattr(reference.raw, name))
                     }
                     report(node, try StoreCall.status(of: reference), content: false)
                 }

@@ -5,6 +5,8 @@ import ServiceLifecycle
 struct MemoryService: Service {
     /// One element after each piece of work.
     let work: AsyncStream<Void>
+    /// Whether programs keep the drive busy: then the memory is used again at once, and giving it back holds them up.
+    let isBusy: @Sendable () -> Bool
 
     /// How long it leaves a burst alone: one commits many times a second.
     private static let rest = Duration.seconds(2)
@@ -13,7 +15,9 @@ struct MemoryService: Service {
         await withTaskGroup(of: Void.self) { group in
             group.addTask {
                 for await _ in work {
-                    guard (try? await Task.sleep(for: Self.rest)) != nil else { return }
+                    repeat {
+                        guard (try? await Task.sleep(for: Self.rest)) != nil else { return }
+                    } while isBusy()
                     quire_release_memory()
                 }
             }
