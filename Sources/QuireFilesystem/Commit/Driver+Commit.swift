@@ -2,6 +2,7 @@ import CFuse
 import Glibc
 import QuireCore
 import QuireStore
+import Synchronization
 
 extension Driver {
     /// Makes one change of the sync engine's, as one compare-and-swap, and tells the kernel.
@@ -26,7 +27,7 @@ extension Driver {
         table.locked { state in
             guard let node = state.byInode[status.inode] else { return .closed }
             if node.writers > 0 { return .writing }
-            return node.files.isEmpty ? .closed : .reading
+            return node.isOpen ? .reading : .closed
         }
     }
 
@@ -59,8 +60,24 @@ extension Driver {
                 wasLast: (committed.previous?.linkCount ?? 1) <= 1 || committed.previous?.kind == .directory, kept: nil)
             return [.entry(directory: directory, name)] + otherNames(of: committed.previous)
         case .attributes(let status):
-            return table.known(status.inode).map { [.attributes($0)] } ?? []
+            guard let node = table.known(status.inode) else { return [] }
+            return renew(node, status) ?? [.attributes(node)]
         }
+    }
+
+    /// Lets the kernel meet a file anew that it has its own opinion of: while it collects writes, it takes no size and no
+    /// time of a known file from the driver. Nil where it need not, or cannot because the file is open.
+    private func renew(_ node: Node, _ status: FileStatus) -> [Notice]? {
+        guard writesBack.load(ordering: .relaxed), status.kind == .file else { return nil }
+        let names = table.locked { state -> [Entry]? in
+            guard !node.isOpen else { return nil }
+            defer {
+                node.removeNames()
+                if state.byInode[status.inode] === node { state.byInode[status.inode] = nil }
+            }
+            return node.names
+        }
+        return names?.map { .entry(directory: $0.directory, $0.name) }
     }
 
     /// Another file is under a name. Where nobody has the former one open, its node simply stands for the new file from
@@ -71,17 +88,19 @@ extension Driver {
         guard let directory = table.known(parent) else { return [] }
         guard let previous else { return [.entry(directory: directory, name)] }
         let rebound = table.locked { state -> Node? in
-            guard let node = state.byInode[previous.inode], node.files.isEmpty, previous.linkCount <= 1 else {
+            guard let node = state.byInode[previous.inode], !node.isOpen, previous.linkCount <= 1 else {
                 return nil
             }
             guard previous.kind == status.kind, !node.isDirectory else { return nil }
+            // See `renew`.
+            guard !writesBack.load(ordering: .relaxed) || previous.size == status.size && previous.mtime == status.mtime
+            else { return nil }
             state.byInode[previous.inode] = nil
             node.inode = status.inode
             node.hasNoCapability = false
             node.hasNoAttributes = false
             // The number of the former file may be used again from now on.
-            if isDataless, node.shownInode == nil { node.shownInode = state.makeShownInode() }
-            node.reported = status.fingerprint
+            if isDataless, node.shownInode == nil { node.makeDetails().shownInode = state.makeShownInode() }
             node.mayHavePrivilegeBits = status.mode & 0o6000 != 0
             state.byInode[status.inode] = node
             return node

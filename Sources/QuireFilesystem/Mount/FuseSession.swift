@@ -17,7 +17,8 @@ enum FuseSession {
         let owner = Unmanaged.passRetained(driver)
         let count = CInt(copies.count)
         let made = copies.withUnsafeMutableBufferPointer {
-            cfuse_session_new(count, $0.baseAddress, &operations, owner.toOpaque(), options.passthrough)
+            cfuse_session_new(
+                count, $0.baseAddress, &operations, owner.toOpaque(), options.passthrough && geteuid() == 0)
         }
         guard let made else {
             owner.release()

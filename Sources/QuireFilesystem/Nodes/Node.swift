@@ -6,48 +6,29 @@ import QuireCore
 /// its file by inode and by (directory, name), never by an open descriptor, so that a million nodes need no descriptors.
 ///
 ///     node id ──▶ Node ── names[0] ──▶ (parent Node, "letter.txt")
-///                   │      names[1] ──▶ (other Node, "hard link.txt")
 ///                   ├── inode            the store's
-///                   ├── files            open handles; any of them reaches the file without a name
-///                   └── orphan           a descriptor, once the last name is gone and somebody still holds the file
+///                   └── details (of few)
+///                         ├── names[1] ──▶ (other Node, "hard link.txt")
+///                         ├── files      open handles; any of them reaches the file without a name
+///                         └── orphan     a descriptor, once the last name is gone and somebody still holds the file
 ///
 /// All variable properties are guarded by the lock of the `NodeTable` that made it.
 final class Node: @unchecked Sendable {
     // Guarded by NodeTable.state.
 
-    /// How the kernel reads and writes the open file: all handles of one inode alike.
-    enum DataPath: Equatable {
-        /// No handle is open.
-        case undecided
-        /// Through the page cache and this process.
-        case cached
-        /// In the kernel, through this backing id.
-        case passthrough(CInt)
-
-        var isPassthrough: Bool { if case .passthrough = self { true } else { false } }
-    }
-
     /// The store's inode. Changes when the sync engine puts another file under the same name.
     var inode: UInt64
-    let isDirectory: Bool
-    /// What programs are told instead of `inode`; nil: that. A file that was dataless when the kernel first met it keeps its
-    /// number when the content arrives in another inode: `cp` refuses a file whose number changes under it. Never a number
-    /// that the store uses, so no two files look like one.
-    var shownInode: UInt64?
-    /// The names it is known under, the latest first; empty for the root, and after the last was removed.
-    var names: [Entry]
     /// How often the kernel was given this node and has not yet forgotten it.
     var lookups: UInt64 = 0
-    var files: [OpenFile] = []
-    var writers = 0
-    var dataPath = DataPath.undecided
+    /// The latest name, and the directory it is in; nil for the root, and after the last name was removed.
+    private var directory: Node?
+    private var name: CompactName?
     /// For directories: a cached descriptor, and whether it was used since the cache last looked.
     var descriptor: Descriptor?
+    /// What few nodes have at any time.
+    private(set) var details: NodeDetails?
     var descriptorWasUsed = false
-    /// For a file without a name that the kernel still holds.
-    var orphan: Descriptor?
-    /// The fingerprint that the last event about this file carried.
-    var reported: Fingerprint?
+    let isDirectory: Bool
     /// Whether it is known to have no `security.capability`, which the kernel asks for before the first write.
     var hasNoCapability = false
     /// Whether it is known to have no extended attributes at all.
@@ -55,14 +36,71 @@ final class Node: @unchecked Sendable {
     /// Whether setuid or setgid may be set, so that a write by an ordinary user has to strip them.
     var mayHavePrivilegeBits = false
 
-    init(inode: UInt64, isDirectory: Bool, names: [Entry]) {
+    init(inode: UInt64, isDirectory: Bool, at entry: Entry?) {
         self.inode = inode
         self.isDirectory = isDirectory
-        self.names = names
+        if let entry { addName(entry) }
+    }
+
+    /// The details, made where there are none yet; `dropDetails` when they are over.
+    func makeDetails() -> NodeDetails {
+        if let details { return details }
+        let made = NodeDetails()
+        details = made
+        return made
+    }
+
+    /// Forgets details that say nothing.
+    func dropDetails() {
+        if let details, details.isEmpty { self.details = nil }
     }
 
     /// What the kernel calls it. The root is `FUSE_ROOT_ID`; see `NodeTable.node(_:)`.
     var address: UInt64 { UInt64(UInt(bitPattern: Unmanaged.passUnretained(self).toOpaque())) }
+
+    // MARK: Names
+
+    /// The name that was met last, nil when there is none.
+    var latestName: Entry? {
+        guard let directory, let fileName = name?.fileName else { return nil }
+        return Entry(directory: directory, name: fileName)
+    }
+
+    /// All names it is known under, the latest first.
+    var names: [Entry] { latestName.map { [$0] + (details?.otherNames ?? []) } ?? [] }
+
+    var hasName: Bool { directory != nil }
+
+    /// Whether `entry` is one of its names.
+    func isNamed(_ entry: Entry) -> Bool {
+        if directory === entry.directory, name?.matches(entry.name) == true { return true }
+        return details?.otherNames.contains(entry) ?? false
+    }
+
+    /// One more name, the latest.
+    func addName(_ entry: Entry) {
+        if let latestName { makeDetails().otherNames.insert(latestName, at: 0) }
+        directory = entry.directory
+        name = CompactName(entry.name)
+    }
+
+    /// One name less. It need not be one of its names.
+    func removeName(_ entry: Entry) {
+        details?.otherNames.removeAll { $0 == entry }
+        if directory === entry.directory, name?.matches(entry.name) == true {
+            let next = details.flatMap { $0.otherNames.isEmpty ? nil : $0.otherNames.removeFirst() }
+            directory = next?.directory
+            name = next.map { CompactName($0.name) }
+        }
+        dropDetails()
+    }
+
+    func removeNames() {
+        directory = nil
+        name = nil
+        details?.otherNames = []
+        dropDetails()
+    }
 }
 
 /// A place in a directory: what a name of a file, and each end of a rename, is.

@@ -23,7 +23,7 @@ struct NodeResolver: Sendable {
                 var current = node
                 while current.descriptor == nil {
                     if let orphan = current.orphan { return (orphan, steps, true) }
-                    guard let name = current.names.first else { return (nil, [], true) }
+                    guard let name = current.latestName else { return (nil, [], true) }
                     steps.append((current, current.inode, name.name))
                     current = name.directory
                 }
@@ -82,7 +82,7 @@ struct NodeResolver: Sendable {
 
     /// An open handle's descriptor of the file, or the one kept since its last name went.
     func openDescriptor(_ node: Node) -> Descriptor? {
-        table.locked { _ in node.files.first?.descriptor ?? node.orphan }
+        table.locked { _ in node.details.flatMap { $0.files.first?.descriptor ?? $0.orphan } }
     }
 
     /// What `stat` says of the file.

@@ -42,7 +42,7 @@ final class NodeTable: Sendable {
         self.handles = HandleBudget(descriptors: descriptors, cache: descriptorLimit)
         self.rootDescriptor = rootDescriptor
         self.descriptorLimit = max(1, descriptorLimit)
-        self.root = Node(inode: rootInode, isDirectory: true, names: [])
+        self.root = Node(inode: rootInode, isDirectory: true, at: nil)
         self.root.lookups = 1
         self.root.descriptor = rootDescriptor
         var initial = State()
@@ -81,7 +81,7 @@ final class NodeTable: Sendable {
     /// The node of a file that was just made and has no name.
     func lookUpNameless(_ status: FileStatus) -> Node {
         locked { state in
-            let node = Node(inode: status.inode, isDirectory: false, names: [])
+            let node = Node(inode: status.inode, isDirectory: false, at: nil)
             state.byInode[status.inode] = node
             node.hasNoCapability = true
             node.lookups = 1
@@ -102,12 +102,12 @@ final class NodeTable: Sendable {
         let node: Node
         if let known = state.byInode[status.inode], known.isDirectory == (status.kind == .directory) {
             node = known
-            if node !== root, !node.names.contains(entry) {
-                if status.linkCount <= 1 || node.isDirectory { node.names.removeAll() }
-                node.names.insert(entry, at: 0)
+            if node !== root, !node.isNamed(entry) {
+                if status.linkCount <= 1 || node.isDirectory { node.removeNames() }
+                node.addName(entry)
             }
         } else {
-            node = Node(inode: status.inode, isDirectory: status.kind == .directory, names: [entry])
+            node = Node(inode: status.inode, isDirectory: status.kind == .directory, at: entry)
             state.byInode[status.inode] = node
         }
         node.mayHavePrivilegeBits = status.mode & 0o6000 != 0
@@ -127,23 +127,25 @@ final class NodeTable: Sendable {
     /// Counts a new open handle in. Call with the table locked.
     func enter(_ file: OpenFile, _ state: inout State) {
         let node = file.node
-        node.files.append(file)
+        let details = node.makeDetails()
+        details.files.append(file)
         state.openFiles += 1
         handles.take()
         guard file.isWriter else { return }
-        node.writers += 1
-        if node.writers == 1 { state.writing[ObjectIdentifier(node)] = node }
+        details.writers += 1
+        if details.writers == 1 { state.writing[ObjectIdentifier(node)] = node }
     }
 
     /// Counts a handle out. Call with the table locked.
     func leave(_ file: OpenFile, _ state: inout State) {
         let node = file.node
-        node.files.removeAll { $0 === file }
+        guard let details = node.details else { return }
+        details.files.removeAll { $0 === file }
         state.openFiles -= 1
         handles.giveBack()
         guard file.isWriter else { return }
-        node.writers -= 1
-        if node.writers == 0 { state.writing[ObjectIdentifier(node)] = nil }
+        details.writers -= 1
+        if details.writers == 0 { state.writing[ObjectIdentifier(node)] = nil }
     }
 
     /// The kernel gives back `count` of the times it was given `node`.
@@ -158,7 +160,7 @@ final class NodeTable: Sendable {
             dropped = [node.descriptor, node.orphan]
             if node.descriptor != nil { state.cachedDirectories.removeAll { $0 === node } }
             node.descriptor = nil
-            node.orphan = nil
+            node.details?.orphan = nil
             Unmanaged.passUnretained(node).release()
         }
         dropped.removeAll()
@@ -170,7 +172,7 @@ final class NodeTable: Sendable {
             var names: [FileName] = []
             var current = node
             while current !== root {
-                guard let name = current.names.first else { return nil }
+                guard let name = current.latestName else { return nil }
                 names.append(name.name)
                 current = name.directory
             }

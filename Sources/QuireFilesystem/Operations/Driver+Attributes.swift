@@ -162,7 +162,7 @@ extension Driver {
         guard status.st_nlink > 0 else { return }
         let status = FileStatus(status)
         table.locked { _ in
-            node.reported = status.fingerprint
+            node.details?.reported = status.fingerprint
             node.mayHavePrivilegeBits = status.mode & 0o6000 != 0
             let writersOpen = node.writers > 0
             record(

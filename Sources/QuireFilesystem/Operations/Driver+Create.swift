@@ -120,7 +120,7 @@ extension Driver {
             try gate.shared { () throws(DriverError) -> (Node, stat, OpenFile, OpenAnswer) in
                 try table.handles.admitFile()
                 let parent = try resolver.directory(directory)
-                let storeFlags = Self.storeFlags(flags) | O_CREAT | O_EXCL
+                let storeFlags = wantedStoreFlags(flags) | O_CREAT | O_EXCL
                 let raw = name.withCString { openat(parent.raw, $0, storeFlags, mode & 0o7777) }
                 guard raw >= 0 else {
                     // Somebody (the sync engine) was first: the kernel looks again and opens what is there.

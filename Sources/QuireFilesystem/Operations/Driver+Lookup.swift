@@ -35,7 +35,9 @@ extension Driver {
         let raw = name.withCString { openat(descriptor, $0, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC) }
         guard raw >= 0 else { return node }
         let opened = Descriptor(owning: raw)
-        if isDataless(opened, status) { table.locked { state in node.shownInode = state.makeShownInode() } }
+        if isDataless(opened, status) {
+            table.locked { state in node.makeDetails().shownInode = state.makeShownInode() }
+        }
         return node
     }
 

@@ -20,6 +20,13 @@ extension Driver {
     /// write-back of a mapping must not be appended. Not O_DIRECT, O_SYNC: the kernel sees to them above.
     static func storeFlags(_ flags: CInt) -> CInt { (flags & O_ACCMODE) | O_CLOEXEC | O_NOFOLLOW }
 
+    /// As `storeFlags`, for a kernel that collects writes: it reads the rest of a page that a program only writes to.
+    func wantedStoreFlags(_ flags: CInt) -> CInt {
+        let plain = Self.storeFlags(flags)
+        guard writesBack.load(ordering: .relaxed), flags & O_ACCMODE == O_WRONLY else { return plain }
+        return plain & ~O_ACCMODE | O_RDWR
+    }
+
     /// OPEN. A dataless file is downloaded first, unless it is opened to be emptied.
     func open(_ reply: consuming Reply, _ node: Node, _ flags: CInt) {
         if mustAskCoordinator {
@@ -55,11 +62,9 @@ extension Driver {
         _ node: Node, _ flags: CInt, _ claim: HeldClaim?, _ caller: Caller
     ) throws(DriverError) -> (OpenFile, OpenAnswer)? {
         try table.handles.admitFile()
-        var storeFlags = Self.storeFlags(flags)
-        if flags & O_TRUNC != 0, flags & O_ACCMODE == O_RDONLY { storeFlags |= O_RDWR }
         // The kernel has checked that the caller may; the store asks whether this process may.
-        if runsAsRoot || caller.uid == geteuid() { storeFlags |= flags & quire_O_NOATIME }
-        let descriptor = try resolver.open(node, storeFlags)
+        let untouched = runsAsRoot || caller.uid == geteuid() ? flags & quire_O_NOATIME : 0
+        let descriptor = try openStore(node, flags, untouched)
         var status = try StoreCall.status(of: descriptor)
         let isPlaceholder = isDataless(descriptor, status)
         if isPlaceholder, flags & O_TRUNC == 0 { return nil }
@@ -77,20 +82,33 @@ extension Driver {
         return (file, answer)
     }
 
+    private func openStore(_ node: Node, _ flags: CInt, _ more: CInt) throws(DriverError) -> Descriptor {
+        let truncates = flags & O_TRUNC != 0 && flags & O_ACCMODE == O_RDONLY
+        let wanted = wantedStoreFlags(flags) | (truncates ? O_RDWR : 0) | more
+        do throws(DriverError) {
+            return try resolver.open(node, wanted)
+        } catch {
+            // A file that its owner may write and not read: whole pages can be written to it.
+            guard error.errno == EACCES, wanted != Self.storeFlags(flags) | more, !truncates else { throw error }
+            return try resolver.open(node, Self.storeFlags(flags) | more)
+        }
+    }
+
     /// Enters an open file into its node and chooses the way of its data. Call inside the gate.
     func register(_ file: OpenFile, _ status: stat) -> OpenAnswer {
         let node = file.node
         let wanted = backing(for: file, status)
-        let (path, unused) = table.locked { state -> (Node.DataPath, CInt?) in
+        let (path, unused) = table.locked { state -> (DataPath, CInt?) in
             table.enter(file, &state)
             node.mayHavePrivilegeBits = status.st_mode & 0o6000 != 0
-            if node.reported == nil { node.reported = FileStatus(status).fingerprint }
+            let details = node.makeDetails()
+            if details.reported == nil { details.reported = FileStatus(status).fingerprint }
             var unused = wanted
-            if node.dataPath == .undecided {
-                node.dataPath = wanted.map { .passthrough($0) } ?? .cached
+            if details.dataPath == .undecided {
+                details.dataPath = wanted.map { .passthrough($0) } ?? .cached
                 unused = nil
             }
-            return (node.dataPath, unused)
+            return (details.dataPath, unused)
         }
         if let unused { closeBacking(unused) }
         switch path {
@@ -136,7 +154,7 @@ extension Driver {
     func reportIfChanged(_ file: OpenFile) {
         let node = file.node
         guard let status = try? StoreCall.status(of: file.descriptor), status.st_nlink > 0 else { return }
-        guard table.locked({ _ in node.reported != FileStatus(status).fingerprint }) else { return }
+        guard table.locked({ _ in node.details?.reported != FileStatus(status).fingerprint }) else { return }
         report(node, status, content: true)
     }
 
@@ -160,13 +178,16 @@ extension Driver {
         let backing = gate.shared { () -> CInt? in
             let finished = table.locked { state -> CInt? in
                 table.leave(file, &state)
-                guard node.files.isEmpty else { return nil }
+                guard let details = node.details, details.files.isEmpty else { return nil }
                 // Nameless, but perhaps still held by the kernel (a directory entry gone, a descriptor passed on).
-                if node.names.isEmpty, node !== table.root, node.lookups > 0, node.orphan == nil {
-                    node.orphan = file.descriptor
+                if !node.hasName, node !== table.root, node.lookups > 0, details.orphan == nil {
+                    details.orphan = file.descriptor
                 }
-                defer { node.dataPath = .undecided }
-                if case .passthrough(let backing) = node.dataPath { return backing }
+                let path = details.dataPath
+                details.dataPath = .undecided
+                details.reported = nil
+                node.dropDetails()
+                if case .passthrough(let backing) = path { return backing }
                 return nil
             }
             if file.isWriter, let status = try? StoreCall.status(of: file.descriptor) {

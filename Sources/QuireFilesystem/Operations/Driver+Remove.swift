@@ -39,7 +39,7 @@ extension Driver {
     func keepReach(to status: stat, in directory: Descriptor, _ name: FileName, otherNamesRemain: Bool) -> Descriptor? {
         let isHeld = table.locked { state in
             guard let node = state.byInode[status.inode] else { return false }
-            return node.lookups > 0 && node.files.isEmpty
+            return node.lookups > 0 && !node.isOpen
         }
         guard isHeld || otherNamesRemain else { return nil }
         let raw = name.withCString { openat(directory.raw, $0, O_PATH | O_NOFOLLOW | O_CLOEXEC) }
@@ -53,14 +53,14 @@ extension Driver {
         var dropped: Descriptor?
         table.locked { state in
             guard let node = state.byInode[inode] else { return }
-            node.names.removeAll { $0 == Entry(directory: directory, name: name) }
+            node.removeName(Entry(directory: directory, name: name))
             guard wasLast else { return }
-            node.names = []
+            node.removeNames()
             state.byInode[inode] = nil
             if node.descriptor != nil { state.cachedDirectories.removeAll { $0 === node } }
             dropped = node.descriptor
             node.descriptor = nil
-            if node.lookups > 0, node.files.isEmpty { node.orphan = kept }
+            if node.lookups > 0, !node.isOpen, let kept { node.makeDetails().orphan = kept }
         }
         _ = dropped
     }

@@ -131,7 +131,7 @@ extension Driver {
     /// With the table locked: the node that was at one end is at the other.
     static func reattach(_ node: Node?, from source: Entry, to target: Entry) {
         guard let node else { return }
-        node.names.removeAll { $0 == source }
-        node.names.insert(target, at: 0)
+        node.removeName(source)
+        node.addName(target)
     }
 }

@@ -30,6 +30,9 @@ final class Driver: Sendable {
     let runsAsRoot = geteuid() == 0
     /// Whether opens may ask for kernel passthrough; turned off for good when the kernel refuses.
     let passthroughAllowed = Atomic<Bool>(false)
+    /// Whether the kernel collects writes and sends them later, at close(2) at the latest. It then keeps sizes and times of
+    /// the files it knows itself, and believes nobody else: see `renew`.
+    let writesBack = Atomic<Bool>(false)
     /// Why the kernel refused it; 0 where it did not.
     let passthroughRefusal = Atomic<CInt>(0)
     /// Names in the drive's root that are containers' own directories.

@@ -27,8 +27,13 @@ enum Operations {
             connection.pointee.congestion_threshold = 48
             let shim = session.assumingMemoryBound(to: cfuse_session.self)
             guard let owner = shim.pointee.owner else { return }
-            Unmanaged<Driver>.fromOpaque(owner).takeUnretainedValue()
-                .passthroughAllowed.store(shim.pointee.want_passthrough, ordering: .relaxed)
+            let passes = shim.pointee.want_passthrough && shim.pointee.offered_passthrough
+            // The two exclude each other.
+            let writesBack = !passes && connection.pointee.capable & UInt32(FUSE_CAP_WRITEBACK_CACHE) != 0
+            if writesBack { connection.pointee.want |= UInt32(FUSE_CAP_WRITEBACK_CACHE) }
+            let driver = Unmanaged<Driver>.fromOpaque(owner).takeUnretainedValue()
+            driver.passthroughAllowed.store(passes, ordering: .relaxed)
+            driver.writesBack.store(writesBack, ordering: .relaxed)
         }
         table.statfs = { request, _ in serve(request) { driver, reply in driver.space(reply) } }
         table.forget = { request, node, count in

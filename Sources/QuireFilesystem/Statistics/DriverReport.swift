@@ -70,7 +70,10 @@ extension DriveMount {
     }
 
     private func passthroughObstacle(_ kernel: cfuse_session) -> String? {
-        if !kernel.want_passthrough { return "turned off by the option nopassthrough" }
+        if !kernel.want_passthrough {
+            return driver.runsAsRoot
+                ? "turned off by the option nopassthrough" : "the daemon lacks CAP_SYS_ADMIN (it is not root's)"
+        }
         if !kernel.offered_passthrough { return "this kernel does not have it (Linux 6.9 does)" }
         switch driver.passthroughRefusal.load(ordering: .relaxed) {
         case 0: return nil

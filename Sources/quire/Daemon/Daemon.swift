@@ -56,7 +56,8 @@ enum Daemon {
                 // Stopped from the last to the first.
                 services: [
                     .init(service: server),
-                    .init(service: MemoryService(
+                    .init(
+                        service: MemoryService(
                             work: parts.index.index.changes(), isBusy: { [mount = parts.mount] in mount.isBusy })),
                     .init(service: SyncRunner(sync: parts.sync), successTerminationBehavior: .ignore),
                     .init(

@@ -1,0 +1,49 @@
+import QuireCore
+
+/// How the kernel reads and writes an open file: all handles of one inode alike.
+enum DataPath: Equatable {
+    /// No handle is open.
+    case undecided
+    /// Through the page cache and this process.
+    case cached
+    /// In the kernel, through this backing id.
+    case passthrough(CInt)
+
+    var isPassthrough: Bool { if case .passthrough = self { true } else { false } }
+}
+
+/// What a node has only while it is open, has several names or none, or is or was dataless.
+///
+/// All variable properties are guarded as those of `Node`.
+final class NodeDetails: @unchecked Sendable {
+    // Guarded by NodeTable.state.
+
+    /// Names besides the latest, in the order in which they were met, the latest first.
+    var otherNames: [Entry] = []
+    /// Open handles.
+    var files: [OpenFile] = []
+    /// How many of them may write.
+    var writers = 0
+    var dataPath = DataPath.undecided
+    /// The fingerprint that the last event about the open file carried.
+    var reported: Fingerprint?
+    /// For a file without a name that the kernel still holds.
+    var orphan: Descriptor?
+    /// What programs are told instead of `inode`; nil: that. A file that was dataless when the kernel first met it keeps its
+    /// number when the content arrives in another inode: `cp` refuses a file whose number changes under it. Never a number
+    /// that the store uses, so no two files look like one.
+    var shownInode: UInt64?
+
+    var isEmpty: Bool { otherNames.isEmpty && files.isEmpty && orphan == nil && shownInode == nil }
+}
+
+extension Node {
+    /// Open handles.
+    var files: [OpenFile] { details?.files ?? [] }
+    var isOpen: Bool { details.map { !$0.files.isEmpty } ?? false }
+    var writers: Int { details?.writers ?? 0 }
+    var dataPath: DataPath { details?.dataPath ?? .undecided }
+    /// `NodeDetails.shownInode`.
+    var shownInode: UInt64? { details?.shownInode }
+    var orphan: Descriptor? { details?.orphan }
+}
