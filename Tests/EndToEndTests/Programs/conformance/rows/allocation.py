@@ -21,7 +21,8 @@ def allocates(at, size, offset, length):
         expect(file.read() == CONTENT[:size] + bytes(max(0, offset + length - size)), True, "content")
 
 
-@row("posix_fallocate", "offset {offset}, length {length}", offset=(0, -1, 10, -(1 << 63)), length=(0, -1, -(1 << 63), 1),
+@row("posix_fallocate", "offset {offset}, length {length}",
+     offset=(0, -1, 10, -(1 << 63)), length=(0, -1, -(1 << 63), 1),
      when=lambda offset, length: offset < 0 or length <= 0)
 def invalid(at, offset, length):
     path = at.file(content=b"x")
@@ -134,7 +135,8 @@ def times(at, how):
     expect(after.st_ctime_ns > before.st_ctime_ns, True, "a later ctime")
 
 
-@row("lseek", "SEEK_DATA and SEEK_HOLE from {start} of data, hole, data", start=(0, 10, 65_536, 100_000, 1 << 20, (1 << 20) + 5))
+@row("lseek", "SEEK_DATA and SEEK_HOLE from {start} of data, hole, data",
+     start=(0, 10, 65_536, 100_000, 1 << 20, (1 << 20) + 5))
 def holes(at, start):
     path = at.file(content=CONTENT)
     descriptor = at.open(path)
@@ -143,7 +145,8 @@ def holes(at, start):
     end = (1 << 20) + SIZE
     in_hole = SIZE <= start < 1 << 20
     expect(works(os.lseek, descriptor, start, os.SEEK_DATA), 1 << 20 if in_hole else start, "data")
-    expect(works(os.lseek, descriptor, start, os.SEEK_HOLE), start if in_hole else SIZE if start < SIZE else end, "hole")
+    hole = start if in_hole else SIZE if start < SIZE else end
+    expect(works(os.lseek, descriptor, start, os.SEEK_HOLE), hole, "hole")
 
 
 @row("lseek", "SEEK_{whence} at and past the end", whence=("DATA", "HOLE"))
@@ -169,7 +172,8 @@ def uniform(at, whence, what):
         expect(os.lseek(descriptor, 0, os.SEEK_CUR), SIZE if (what, whence) == ("data only", "HOLE") else 0)
 
 
-@row("lseek", "{whence} by {offset} from 10 in a file of 100", whence=("SET", "CUR", "END"), offset=(-101, -11, -10, 0, 50, 1000))
+@row("lseek", "{whence} by {offset} from 10 in a file of 100",
+     whence=("SET", "CUR", "END"), offset=(-101, -11, -10, 0, 50, 1000))
 def places(at, whence, offset):
     descriptor = at.open(at.file(content=b"x" * 100))
     os.lseek(descriptor, 10, os.SEEK_SET)

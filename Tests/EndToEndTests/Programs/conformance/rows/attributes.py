@@ -92,7 +92,8 @@ def wrong_flags(at, flags):
     fails("EINVAL", os.setxattr, at.file(), "user.a", b"v", flags)
 
 
-@row("getxattr", "and listxattr with a buffer of {size} bytes for {length}", length=(10, 100), size=(0, 1, 9, 10, 99, 100, 5000))
+@row("getxattr", "and listxattr with a buffer of {size} bytes for {length}",
+     length=(10, 100), size=(0, 1, 9, 10, 99, 100, 5000))
 def buffers(at, length, size):
     import ctypes
     libc = ctypes.CDLL(None, use_errno=True)
@@ -142,7 +143,8 @@ def times(at, kind):
     expect(after.st_mtime_ns, before.st_mtime_ns, "mtime")
 
 
-@row("setxattr", "through a descriptor, {how}", how=("writing", "reading", "of a directory", "of a removed file", "O_PATH"))
+@row("setxattr", "through a descriptor, {how}",
+     how=("writing", "reading", "of a directory", "of a removed file", "O_PATH"))
 def descriptors(at, how):
     path = at.directory() if how == "of a directory" else at.file()
     flags = {"writing": os.O_RDWR, "of a removed file": os.O_RDWR, "O_PATH": os.O_PATH}.get(how, os.O_RDONLY)

@@ -60,7 +60,8 @@ def attributes(at, call):
     if kind != "directory":
         expect(status.st_size, 6 if kind == "symlink" else 0, "st_size")
     if kind in DEVICES:
-        expect((os.major(status.st_rdev), os.minor(status.st_rdev)), (7, 77) if kind == "block device" else (300, 70000))
+        wanted = (7, 77) if kind == "block device" else (300, 70000)
+        expect((os.major(status.st_rdev), os.minor(status.st_rdev)), wanted)
     expect(os.listdir(at.path), ["x"], "listing")
 
 
@@ -204,7 +205,8 @@ def device_numbers(at, major, minor):
     expect(os.lstat(at("x")).st_rdev, os.makedev(major, minor))
 
 
-@row("create", "a {kind} under each of {count} names in one directory", kind=("file", "directory", "symlink"), count=(500,))
+@row("create", "a {kind} under each of {count} names in one directory",
+     kind=("file", "directory", "symlink"), count=(500,))
 def many(at, kind, count):
     for number in range(count):
         make(kind, at(f"n{number}"))

@@ -52,11 +52,13 @@ def pieces(at, length, how):
     wanted = CONTENT[:length * 40]
     for start in range(0, len(wanted), length):
         piece = wanted[start:start + length]
-        expect(works(os.writev, descriptor, [piece[:1], piece[1:]]) if how == "writev" else os.write(descriptor, piece), length)
+        parts = [piece[:1], piece[1:]]
+        expect(os.writev(descriptor, parts) if how == "writev" else os.write(descriptor, piece), length)
     expect(content(path) == wanted, True, "content")
 
 
-@row("write", "O_APPEND: {what}", what=("after seeking", "by two descriptors in turn", "pwrite", "after the file was cut",
+@row("write", "O_APPEND: {what}",
+     what=("after seeking", "by two descriptors in turn", "pwrite", "after the file was cut",
                                       "set later by F_SETFL", "taken away by F_SETFL"))
 def appending(at, what):
     import fcntl

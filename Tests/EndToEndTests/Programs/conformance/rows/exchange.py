@@ -26,7 +26,8 @@ def both(at, one, other, where):
     expect((identity(second), identity(first)), before)
 
 
-@row("renameat2", "EXCHANGE: a {one} and a {other}, times of both directories and of both files", one=KINDS, other=KINDS)
+@row("renameat2", "EXCHANGE: a {one} and a {other}, times of both directories and of both files",
+     one=KINDS, other=KINDS)
 def times(at, one, other):
     paths = [at.directory("a"), at.directory("b"), at.make(one, "a/x"), at.make(other, "b/y")]
     before = [os.lstat(path) for path in paths]

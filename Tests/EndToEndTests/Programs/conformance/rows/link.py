@@ -108,11 +108,13 @@ def content(at):
 
 @row("link", "to another file system")
 def other_file_system(at):
-    other = next((path for path in ("/dev/shm", "/tmp", "/run") if os.stat(path).st_dev != os.stat(at.path).st_dev), None)
+    here = os.stat(at.path).st_dev
+    other = next(path for path in ("/dev/shm", "/tmp", "/run") if os.stat(path).st_dev != here)
     fails("EXDEV", link, at.file(), f"{other}/{os.getpid()}")
 
 
-@row("link", "by {user} to a file of another that it {may}", user=EVERYBODY, may=("may read and write", "may not write"))
+@row("link", "by {user} to a file of another that it {may}",
+     user=EVERYBODY, may=("may read and write", "may not write"))
 def of_another(at, user, may):
     path = at.file(mode=0o666 if may == "may read and write" else 0o600, owner=OWNER)
     with open("/proc/sys/fs/protected_hardlinks") as setting:

@@ -178,7 +178,8 @@ def removal(at, count):
     works(os.rmdir, at("d"))
 
 
-@row("readdir", "after {change} the next listing shows it at once", change=("mkdir", "unlink", "rename", "link", "symlink",
+@row("readdir", "after {change} the next listing shows it at once",
+     change=("mkdir", "unlink", "rename", "link", "symlink",
                                                                        "rename over", "exchange", "mknod"))
 def fresh(at, change):
     at.file("a")
@@ -187,7 +188,8 @@ def fresh(at, change):
     {"mkdir": lambda: os.mkdir(at("c")), "unlink": lambda: os.unlink(at("a")),
      "rename": lambda: os.rename(at("a"), at("c")), "link": lambda: os.link(at("a"), at("c")),
      "symlink": lambda: os.symlink("a", at("c")), "rename over": lambda: os.rename(at("a"), at("b")),
-     "exchange": lambda: calls.renameat2(at("a"), at("b"), calls.EXCHANGE), "mknod": lambda: os.mkfifo(at("c"))}[change]()
+     "exchange": lambda: calls.renameat2(at("a"), at("b"), calls.EXCHANGE),
+     "mknod": lambda: os.mkfifo(at("c"))}[change]()
     wanted = {"unlink": ["b"], "rename": ["b", "c"], "rename over": ["b"], "exchange": ["a", "b"]}
     expect(sorted(os.listdir(at.path)), wanted.get(change, ["a", "b", "c"]))
     inodes = {name.decode(): inode for inode, _, _, name in everything(at.open(at.path, os.O_DIRECTORY))}

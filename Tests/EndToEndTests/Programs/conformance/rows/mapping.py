@@ -24,7 +24,8 @@ def rights(at, kind, access, protection):
     fails("EACCES" if refused else "OK", mmap.mmap, descriptor, 100, flags, wanted_protection)
 
 
-@row("mmap", "what is written to a shared mapping is read from the file at once, at {place}", place=(0, 1, PAGE, 3 * PAGE + 7))
+@row("mmap", "what is written to a shared mapping is read from the file at once, at {place}",
+     place=(0, 1, PAGE, 3 * PAGE + 7))
 def shared(at, place):
     path = at.file(content=CONTENT)
     descriptor = at.open(path)
@@ -166,7 +167,8 @@ def runs(at, how):
     expect(os.spawnv(os.P_WAIT, path, ["true"]), 0)
 
 
-@row("execve", "a program that runs: {act}", act=("open(O_WRONLY)", "open(O_RDWR)", "truncate", "open(O_RDONLY)", "unlink",
+@row("execve", "a program that runs: {act}",
+     act=("open(O_WRONLY)", "open(O_RDWR)", "truncate", "open(O_RDONLY)", "unlink",
                                                 "rename over", "chmod"))
 def busy(at, act):
     path = program(at, "/bin/sleep")

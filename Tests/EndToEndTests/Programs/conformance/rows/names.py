@@ -6,7 +6,8 @@ from table import expect, fails, row, works
 BYTES = [byte for byte in range(1, 256) if byte != 0x2F]
 
 
-@row("name", "of the byte {byte:#04x}: {kind}", byte=[byte for byte in BYTES if byte != 0x2E], kind=("alone", "in the middle"))
+@row("name", "of the byte {byte:#04x}: {kind}",
+     byte=[byte for byte in BYTES if byte != 0x2E], kind=("alone", "in the middle"))
 def every_byte(at, byte, kind):
     root = os.fsencode(at.path)
     name = bytes([byte]) if kind == "alone" else b"a" + bytes([byte]) + b"b"
@@ -21,7 +22,8 @@ def every_byte(at, byte, kind):
     expect(os.listdir(root), [])
 
 
-@row("name", "of {length} bytes {byte:#04x}", length=(1, 2, 127, 128, 254, 255), byte=(0x61, 0x0A, 0x20, 0x2A, 0x80, 0xFF))
+@row("name", "of {length} bytes {byte:#04x}",
+     length=(1, 2, 127, 128, 254, 255), byte=(0x61, 0x0A, 0x20, 0x2A, 0x80, 0xFF))
 def long_names(at, length, byte):
     root, name = os.fsencode(at.path), bytes([byte]) * length
     works(os.mkdir, root + b"/" + name)
@@ -39,8 +41,10 @@ def too_long(at, length):
     expect(os.listdir(at.path), ["f"])
 
 
-@row("name", "“{name}” is like any other", name=("...", " ", "  ", "-rf", "*", "~", "a\\b", "con", "nul", "a:b", "\u00e9", "e\u0301",
-                                              "ﬁ", "A", "a", ".fuse_hidden1", ".nfs1", "lost+found", "\u202e", ".quire"))
+@row("name", "“{name}” is like any other",
+     name=("...", " ", "  ", "-rf", "*", "~", "a\\b", "con", "nul", "a:b", "\u00e9", "e\u0301",
+                                              "ﬁ", "A", "a", ".fuse_hidden1", ".nfs1", "lost+found", "\u202e",
+           ".quire"))
 def peculiar(at, name):
     works(os.mkdir, at(name))
     works(os.close, works(os.open, at(f"{name}/{name}"), os.O_CREAT | os.O_WRONLY))
@@ -55,7 +59,8 @@ def different(at, one, other):
     expect(sorted(os.listdir(at.path)), sorted([one, other]))
 
 
-@row("name", "found as not there, then made by {how}, then found", how=("open", "mkdir", "rename", "link", "symlink", "mknod"))
+@row("name", "found as not there, then made by {how}, then found",
+     how=("open", "mkdir", "rename", "link", "symlink", "mknod"))
 def negative(at, how):
     at.file("source")
     for _ in range(3):

@@ -108,7 +108,8 @@ def truncation(at, access):
     expect(after.st_ctime_ns > before.st_ctime_ns, True, "a later ctime")
 
 
-@row("open", "with {flags} of a file that is there: no time changes", flags=("O_RDONLY", "O_RDWR", "O_CREAT", "O_APPEND"))
+@row("open", "with {flags} of a file that is there: no time changes",
+     flags=("O_RDONLY", "O_RDWR", "O_CREAT", "O_APPEND"))
 def no_times(at, flags):
     path = at.file(content=b"content")
     before, parent = os.stat(path), os.stat(at.path)

@@ -200,7 +200,8 @@ def slash_on_file(at, call, kind):
     fails("ENOTDIR", EVERY[call], at.make(kind) + "/")
 
 
-@row("path", "a trailing slash, {path}: a directory and a symlink to it", path=("d/", "d//", "l/", "d/.", "l/.", "d/../d/"))
+@row("path", "a trailing slash, {path}: a directory and a symlink to it",
+     path=("d/", "d//", "l/", "d/.", "l/.", "d/../d/"))
 def slash_on_directory(at, path):
     at.directory()
     os.symlink("d", at("l"))
@@ -239,7 +240,8 @@ def removed_working_directory(at):
     works(os.stat, ".")
 
 
-@row("path", "{user}: a directory deeper than 4,096 bytes, level by level", user=(OWNER, MEMBER, SUPPLEMENTARY, STRANGER))
+@row("path", "{user}: a directory deeper than 4,096 bytes, level by level",
+     user=(OWNER, MEMBER, SUPPLEMENTARY, STRANGER))
 def deep(at, user):
     levels, current = 25, at.open(at.path, os.O_DIRECTORY)
     with user:

@@ -125,7 +125,8 @@ def symlink(at):
     works(os.stat, at("target"))
 
 
-@row("unlink", "an open file: {act}", act=("read", "write", "truncate", "fstat", "fchmod", "fsync", "fallocate", "utime",
+@row("unlink", "an open file: {act}",
+     act=("read", "write", "truncate", "fstat", "fchmod", "fsync", "fallocate", "utime",
                                          "xattr", "lseek", "mmap", "a new file under its name"))
 def open_file(at, act):
     import mmap

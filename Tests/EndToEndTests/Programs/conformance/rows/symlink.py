@@ -14,7 +14,8 @@ def content(at, target):
     expect((status.st_size, oct(status.st_mode), status.st_nlink), (len(os.fsencode(target)), "0o120777", 1))
 
 
-@row("symlink", "to a target of {length} bytes", length=(1, 59, 60, 61, 127, 128, 255, 256, 1023, 1024, 4000, 4095, 4096, 5000))
+@row("symlink", "to a target of {length} bytes",
+     length=(1, 59, 60, 61, 127, 128, 255, 256, 1023, 1024, 4000, 4095, 4096, 5000))
 def length(at, length):
     if length <= 4095:
         works(os.symlink, "t" * length, at("l"))

@@ -17,8 +17,10 @@ def both(path):
     return status.st_atime_ns, status.st_mtime_ns
 
 
-@row("utimensat", "of a {kind} to {seconds} s and {nanoseconds} ns", kind=KINDS, seconds=SECONDS, nanoseconds=NANOSECONDS,
-     when=lambda kind, seconds, nanoseconds: kind in ("file", "directory", "symlink") or nanoseconds in (0, 999_999_999))
+@row("utimensat", "of a {kind} to {seconds} s and {nanoseconds} ns",
+     kind=KINDS, seconds=SECONDS, nanoseconds=NANOSECONDS,
+     when=lambda kind, seconds, nanoseconds:
+     kind in ("file", "directory", "symlink") or nanoseconds in (0, 999_999_999))
 def values(at, kind, seconds, nanoseconds):
     path = at.make(kind)
     other = seconds - 1 if seconds > 0 else seconds
@@ -164,7 +166,8 @@ def empty_write(at):
     expect(os.stat(path), before)
 
 
-@row("times", "{what}: atime becomes later than mtime, where the mount keeps it", what=("read", "mmap", "readdir", "readlink"))
+@row("times", "{what}: atime becomes later than mtime, where the mount keeps it",
+     what=("read", "mmap", "readdir", "readlink"))
 def access_time(at, what):
     path = at.make({"readdir": "directory", "readlink": "symlink"}.get(what, "file"), content=b"content")
     if what == "readdir":

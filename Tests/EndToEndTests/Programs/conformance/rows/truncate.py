@@ -67,7 +67,8 @@ def kinds(at, kind):
     fails(wanted, os.truncate, at.make(kind), 10)
 
 
-@row("ftruncate", "of a {kind}", kind=("directory", "fifo", "reading descriptor", "O_PATH descriptor", "closed descriptor"))
+@row("ftruncate", "of a {kind}",
+     kind=("directory", "fifo", "reading descriptor", "O_PATH descriptor", "closed descriptor"))
 def descriptors(at, kind):
     if kind in ("directory", "fifo"):
         flags = os.O_RDONLY if kind == "directory" else os.O_RDWR
