@@ -46,7 +46,10 @@ extension Driver {
         parking.offload(reply) { [self] reply in
             if file.isWriter { gate.shared { reportIfChanged(file) } }
             let result = dataOnly ? fdatasync(file.descriptor.raw) : fsync(file.descriptor.raw)
-            reply.error(result == 0 ? 0 : errno)
+            let code = errno
+            // What the kernel had collected takes blocks now.
+            if file.isWriter { notifier.attributesChanged(table.identifier(file.node)) }
+            reply.error(result == 0 ? 0 : code)
         }
     }
 
