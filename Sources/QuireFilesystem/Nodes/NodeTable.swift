@@ -28,6 +28,7 @@ final class NodeTable: Sendable {
 
     let root: Node
     let rootDescriptor: Descriptor
+    let closer = DescriptorCloser()
     private let state: Mutex<State>
     /// How many directory descriptors are kept.
     let descriptorLimit: Int
@@ -152,18 +153,21 @@ final class NodeTable: Sendable {
     func forget(_ node: Node, _ count: UInt64) {
         guard node !== root else { return }
         // What is dropped here may close descriptors, so it outlives the lock.
-        var dropped: [Descriptor?] = []
+        var dropped: Descriptor?
+        var orphan: Descriptor?
         locked { state in
             node.lookups -= min(count, node.lookups)
             guard node.lookups == 0 else { return }
             if state.byInode[node.inode] === node { state.byInode[node.inode] = nil }
-            dropped = [node.descriptor, node.orphan]
+            dropped = node.descriptor
+            orphan = node.orphan
             if node.descriptor != nil { state.cachedDirectories.removeAll { $0 === node } }
             node.descriptor = nil
             node.details?.orphan = nil
             Unmanaged.passUnretained(node).release()
         }
-        dropped.removeAll()
+        _ = dropped
+        if let orphan { closer.close(orphan) }
     }
 
     /// The drive path of `node` by its latest name, nil when it has none any more.

@@ -196,6 +196,7 @@ extension Driver {
             return finished
         }
         if let backing { closeBacking(backing) }
+        if table.locked({ _ in !node.hasName }) { table.closer.close(file.descriptor) }
         OpenFile.release(handle)
     }
 
