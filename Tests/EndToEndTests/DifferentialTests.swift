@@ -19,6 +19,13 @@ extension Endurance {
             try await compare(operations: operations, seed: seed, options: ["-o", "nopassthrough"])
         }
 
+        @Test("They also have where the kernel collects writes", .timeLimit(.minutes(30)))
+        func collectingWrites() async throws {
+            let operations = Machine.setting("QUIRE_DIFF_OPS", standard: 20_000) / 4
+            let seed = Machine.setting("QUIRE_SEED", standard: Int.random(in: 1...1_000_000))
+            try await compare(operations: operations, seed: seed, options: ["-o", "nopassthrough,writeback"])
+        }
+
         private func compare(operations: Int, seed: Int, options: [String]) async throws {
             try await Workspace.use { space in
                 let drive = try await space.drive()

@@ -22,7 +22,7 @@ package final class BackgroundPool: @unchecked Sendable {
     ///   - label: the threads' name, 15 bytes at the most.
     ///   - width: how many pieces at a time; 1 or more.
     ///   - niceness: as for `OwnedThread`.
-    package init(label: String, width: Int, niceness: Int = 10) {
+    package init(label: String, width: Int, niceness: Int = 5) {
         precondition(width > 0, "a pool has at least one thread")
         self.label = label
         self.width = width

@@ -45,7 +45,7 @@ package final class DriveMount: Sendable {
             descriptors: descriptorLimit())
         let driver = Driver(
             tree: tree, table: table, services: services, containerRoots: containerRoots, logger: logger,
-            traces: options.traces)
+            collectsWrites: options.collectsWrites, traces: options.traces)
         let session = try FuseSession.open(driver: driver, mountpoint: mountpoint, options: options)
         let mount = DriveMount(mountpoint: mountpoint, driver: driver, session: session, readers: options.readers)
         mount.start(readers: options.readers)

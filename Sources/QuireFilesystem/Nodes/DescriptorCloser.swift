@@ -11,7 +11,7 @@ final class DescriptorCloser: Sendable {
         var isClosing = false
     }
 
-    private let pool = BackgroundPool(label: "quire-closer", width: 1, niceness: 5)
+    private let pool = BackgroundPool(label: "quire-closer", width: 1)
     /// Innermost lock; descriptors are closed outside.
     private let state = Mutex(State())
 

@@ -30,6 +30,8 @@ final class Driver: Sendable {
     let runsAsRoot = geteuid() == 0
     /// Whether opens may ask for kernel passthrough; turned off for good when the kernel refuses.
     let passthroughAllowed = Atomic<Bool>(false)
+    /// Whether it was asked for that the kernel collects writes.
+    let collectsWrites: Bool
     /// Whether the kernel collects writes and sends them later, at close(2) at the latest. It then keeps sizes and times of
     /// the files it knows itself, and believes nobody else: see `renew`.
     let writesBack = Atomic<Bool>(false)
@@ -42,8 +44,9 @@ final class Driver: Sendable {
 
     init(
         tree: DriveTree, table: NodeTable, services: DriveServices, containerRoots: Set<FileName>, logger: Logger,
-        traces: Bool = false
+        collectsWrites: Bool = false, traces: Bool = false
     ) {
+        self.collectsWrites = collectsWrites
         self.parking = ParkingLot(statistics: statistics)
         self.trace = traces ? RequestTrace(table: table, logger: logger) : nil
         self.tree = tree

@@ -29,9 +29,11 @@ enum Operations {
             guard let owner = shim.pointee.owner else { return }
             let passes = shim.pointee.want_passthrough && shim.pointee.offered_passthrough
             // The two exclude each other.
-            let writesBack = !passes && connection.pointee.capable & UInt32(FUSE_CAP_WRITEBACK_CACHE) != 0
-            if writesBack { connection.pointee.want |= UInt32(FUSE_CAP_WRITEBACK_CACHE) }
             let driver = Unmanaged<Driver>.fromOpaque(owner).takeUnretainedValue()
+            let writesBack =
+                driver.collectsWrites && !passes
+                && connection.pointee.capable & UInt32(FUSE_CAP_WRITEBACK_CACHE) != 0
+            if writesBack { connection.pointee.want |= UInt32(FUSE_CAP_WRITEBACK_CACHE) }
             driver.passthroughAllowed.store(passes, ordering: .relaxed)
             driver.writesBack.store(writesBack, ordering: .relaxed)
         }

@@ -78,6 +78,7 @@ struct DriveParts: Sendable {
                     claimDeadline: .seconds(home.configuration.deadlineSeconds)),
                 options: MountOptions(
                     source: plan.source, allowOther: plan.options.allowOther, passthrough: plan.options.passthrough,
+                    collectsWrites: plan.options.writeback,
                     readers: plan.options.readers ?? MountOptions.defaultReaders, others: plan.options.kernel,
                     traces: plan.options.debug),
                 containerRoots: Set(home.configuration.containers.map(\.name)), logger: logger)

@@ -6,6 +6,8 @@ struct MountRequest: Sendable, Equatable {
     var allowOther = false
     var readers: Int?
     var passthrough = true
+    /// Let the kernel collect small writes where it does not pass them through.
+    var writeback = false
     var debug = false
     /// Flags that the kernel keeps, as mount(8) spells them.
     var kernel: [String] = []
@@ -22,6 +24,7 @@ struct MountRequest: Sendable, Equatable {
         switch option {
         case "allow_other": allowOther = true
         case "nopassthrough": passthrough = false
+        case "writeback": writeback = true
         case "debug": debug = true
         case "remount":
             throw QuireError(
@@ -44,7 +47,7 @@ struct MountRequest: Sendable, Equatable {
         QuireError(
             .usage, "the mount option \"\(option)\" is not known",
             remedy:
-                "Known are allow_other, readers=1…16, nopassthrough, debug, and what mount(8) has for every file system"
+                "Known are allow_other, readers=1…16, nopassthrough, writeback, debug, and what mount(8) has for every file system"
         )
     }
 
