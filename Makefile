@@ -10,6 +10,7 @@
 # make stress          random content, names, listings, clients and kills, ten times as long as in make test
 #                      [TIMES=10] [SEED=N]
 # make soak            mixed load on two devices with samples of memory, descriptors and threads   [MINUTES=30] [SEED=N]
+# make tsan            the driver's tests and programs on mounted drives under the thread sanitizer
 # make check           formatting, imports, links in the documents
 # make format          format the sources
 # make docs            check the documents, regenerate the command-line reference and the manual page
@@ -20,17 +21,21 @@ QUIRE = .build/release/quire
 PREFIX ?= /usr/local
 # Tests at one time: many wait for files and sockets, and the pool they share has a thread for each core only.
 TEST_WIDTH = SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH=4
-SWIFT_FILES = Package.swift Sources Tests Benchmarks/Package.swift Benchmarks/Sources
+SWIFT_FILES = Package.swift Sources Tests Benchmarks/Package.swift Benchmarks/Sources Benchmarks/Claims
 
-.PHONY: build test stress soak mount unmount install uninstall bench conformance check format docs test-providers deps test-deps bench-deps
+.PHONY: build test tsan stress soak mount unmount install uninstall bench conformance check format docs test-providers deps test-deps bench-deps
 
+# With the Swift libraries inside: what is installed runs without the toolchain.
 build: deps
-	$(SWIFT) build -c release --product quire
+	$(SWIFT) build -c release --product quire --static-swift-stdlib
 
 test: test-deps
 	$(SWIFT) build --build-tests
 	$(SWIFT) test --skip-build --skip EndToEndTests
 	$(SWIFT) test --skip-build --filter EndToEndTests
+
+tsan: test-deps
+	Scripts/thread-sanitizer $(SWIFT)
 
 # The release build under load, the tests in debug.
 ENDURANCE = QUIRE_BINARY="$(CURDIR)/$(QUIRE)" $(if $(SEED),QUIRE_SEED=$(SEED)) $(SWIFT) test --skip-build --filter
@@ -55,6 +60,7 @@ unmount:
 	$(QUIRE) unmount $(if $(QUIRE_HOME),--home "$(QUIRE_HOME)")
 
 bench: bench-deps build
+	$(SWIFT) run -c release quire-claims $(if $(findstring --check,$(BENCH)),--check)
 	$(SWIFT) run -c release --package-path Benchmarks quire-bench --quire $(QUIRE) $(if $(OUTPUT),--markdown "$(OUTPUT)") $(BENCH)
 
 conformance: test-deps build

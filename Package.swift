@@ -140,6 +140,10 @@ let package = Package(
                 swiftSettings: settings),
             // Load that a script is too slow for; the end-to-end tests run it on drives.
             .executableTarget(name: "quire-stress", path: "Tests/Stress"),
+            // What claims cost: run by `make bench`.
+            .executableTarget(
+                name: "quire-claims", dependencies: ["Quire", "QuireCoordination", "QuireCore"],
+                path: "Benchmarks/Claims", swiftSettings: settings),
             // Drives the built binary from the outside: real mounts, real programs.
             .testTarget(name: "EndToEndTests", dependencies: ["quire"], exclude: ["Programs"], swiftSettings: settings),
         ]

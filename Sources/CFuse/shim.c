@@ -65,7 +65,8 @@ enum {
     INIT_WRITEBACK_CACHE = 1 << 16,
     INIT_HANDLE_KILLPRIV_V2 = 1 << 28,
     INIT_EXT = 1 << 30,
-    INIT2_PASSTHROUGH = 1 << 5, /* bit 37 of the whole */
+    INIT2_DIRECT_IO_ALLOW_MMAP = 1 << 4, /* bit 36 of the whole */
+    INIT2_PASSTHROUGH = 1 << 5,
 };
 
 #define IOCTL_BACKING_OPEN _IOW(229, 1, struct backing_map)
@@ -80,6 +81,11 @@ static void extend_init_answer(struct cfuse_session *self, struct init_out *answ
     if (self->init_flags & INIT_HANDLE_KILLPRIV_V2) {
         answer->flags |= INIT_HANDLE_KILLPRIV_V2;
         self->kill_privileges = true;
+    }
+    if ((self->init_flags & INIT_EXT) && (self->init_flags2 & INIT2_DIRECT_IO_ALLOW_MMAP)) {
+        answer->flags |= INIT_EXT;
+        answer->flags2 |= INIT2_DIRECT_IO_ALLOW_MMAP;
+        self->direct_mapping = true;
     }
     if (self->want_passthrough && (self->init_flags & INIT_EXT) && (self->init_flags2 & INIT2_PASSTHROUGH)) {
         answer->flags |= INIT_EXT;

@@ -17,8 +17,8 @@ package final class MetadataIndex: StoreEventSink {
     private let marker: OpenMarker
     private let thread: OwnedThread
     /// Innermost lock, as the next one.
-    private let lateReporter = Mutex<(@Sendable () -> Void)?>(nil)
-    private let isClosed = Mutex(false)
+    private let lateReporter = Lock<(@Sendable () -> Void)?>(nil)
+    private let isClosed = Lock(false)
 
     init(
         pool: DatabasePool, queue: IngestQueue, progress: IngestProgress, root: Int64, marker: OpenMarker,

@@ -36,6 +36,7 @@ struct ConfigurationTests {
         var configuration = Configuration.new(home: "/h", deviceName: "a \"b\" \\ \n é", deviceID: "0123")
         configuration.pollSeconds = 3
         configuration.ephemeralPatterns = ["*~", "#*#", "a'b"]
+        configuration.packageExtensions = ["song"]
         try configuration.add(.init(name: "disk", url: "folder:/mnt/disk", isDefault: true, identity: "id-1"))
         try configuration.add(.init(name: "usb", url: "folder:/mnt/usb", isDefault: false, identity: nil))
         let id = try #require(ContainerID("iCloud.com.example.Notes"))

@@ -76,7 +76,7 @@ struct ControlServerTests {
     func answers() async throws {
         try await TestServer().serving { test in
             let connection = try DriveConnection(home: test.home)
-            let parts = Mutex<[[String]]>([])
+            let parts = Lock<[[String]]>([])
             let result = try await connection.call(Echo.self, .init(text: "é\n", parts: 3)) { part in
                 parts.withLock { $0.append(part) }
             }

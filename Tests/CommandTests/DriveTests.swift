@@ -8,9 +8,9 @@ import Testing
 
 /// An index of fixed content.
 final class FixedCatalog: DriveCatalog {
-    private let items: Mutex<[CatalogEntry]>
+    private let items: Lock<[CatalogEntry]>
 
-    init(_ items: [CatalogEntry]) { self.items = Mutex(items) }
+    init(_ items: [CatalogEntry]) { self.items = Lock(items) }
 
     func settle() async {}
     func entry(at path: RelativePath) async throws -> CatalogEntry? { items.withLock { $0.first { $0.path == path } } }
@@ -79,7 +79,7 @@ struct DriveViewTests {
         folder.kind = .directory
         let view = try view([.file("a.txt"), dirty, folder, .file("d/c.md", id: 4)], directory)
         func paths(_ name: String?, _ states: [ItemState]?, _ below: RelativePath?) async throws -> [RelativePath] {
-            let found = Mutex<[RelativePath]>([])
+            let found = Lock<[RelativePath]>([])
             let query = ItemMethods.Find.Parameters(
                 name: name, states: states, directory: below.map(WirePath.init), countOnly: false)
             let count = try await view.find(query) { items in found.withLock { $0 += items.map(\.path.path) } }

@@ -122,7 +122,7 @@ struct ServiceManagerTests {
 
     @Test("Each line of the journal's log has its priority, and is one line")
     func journal() {
-        let lines = Mutex<[String]>([])
+        let lines = Lock<[String]>([])
         var handler = JournalLogHandler()
         handler.write = { bytes in lines.withLock { $0.append(String(decoding: bytes, as: UTF8.self)) } }
         var logger = Logger(label: "test") { _ in handler }

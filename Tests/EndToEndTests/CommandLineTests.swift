@@ -49,6 +49,26 @@ extension EndToEnd {
             }
         }
 
+        @Test(
+            "A daemon that ends while a program has a file open leaves in the store what was written so far",
+            arguments: [true, false])
+        func endsInUse(passthrough: Bool) async throws {
+            try await Workspace.use { space in
+                let drive = try await space.drive()
+                try await drive.mount(options: passthrough ? [] : ["-o", "nopassthrough"])
+                let daemon = try #require(drive.daemonProcessID)
+                let program = """
+                    import os, time
+                    file = os.open("f", os.O_WRONLY | os.O_CREAT)
+                    os.write(file, b"written\\n")
+                    os.kill(\(daemon), 15)
+                    while os.path.exists("/proc/\(daemon)"): time.sleep(0.02)
+                    """
+                try await drive.sh("/usr/bin/python3 -c '\(program)'")
+                #expect(try String(contentsOfFile: "\(drive.store)/f", encoding: .utf8) == "written\n")
+            }
+        }
+
         @Test("status --json has every member the contract names, mounted and stopped")
         func statusOfDrive() async throws {
             try await Workspace.use { space in

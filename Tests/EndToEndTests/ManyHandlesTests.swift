@@ -5,6 +5,20 @@ extension EndToEnd {
     /// Programs that open more than there is.
     @Suite("Many handles", .timeLimit(.minutes(5)))
     struct ManyHandlesTests {
+        @Test("A thousand programs at once get along with fewer descriptors than that")
+        func thousand() async throws {
+            try await Workspace.use { space in
+                let drive = try await space.drive()
+                try await space.sh(
+                    "ulimit -n 1024; QUIRE_HOME='\(drive.home)' '\(drive.binary)' mount '\(drive.mountpoint)'")
+                let load = [Machine.stress, "clients", "--operations", "1", "--processes", "1000", drive.mountpoint]
+                print(
+                    try await Command(arguments: load, limitSeconds: 120, abortingMountsAt: [drive.mountpoint])
+                        .succeed())
+                #expect(try await drive.json("status", "--driver")("openFiles").int == 0)
+            }
+        }
+
         @Test(
             "A program that opens without end gets ENFILE; others list, look and save, and the daemon answers",
             arguments: [true, false])

@@ -65,7 +65,11 @@ extension Endurance {
         func killed(form: Form) async throws {
             try await withDrive(form) { stand in
                 print(try await stand.stress("killed", operations: 100 * factor, processes: 12, seed: seed))
-                try await stand.expectStoreMatches()
+                // Where the kernel keeps the times, one that a killed program was about to send is lost, and the file's next
+                // close says so once.
+                let collects = form != .passthrough
+                if collects { _ = await stand.command(["sh", "-c", "cat '\(stand.drive.mountpoint)'/*"]).run() }
+                try await stand.expectStoreMatches(times: !collects)
                 try await stand.expectNothingHeld()
             }
         }
@@ -177,12 +181,15 @@ extension Endurance {
         }
 
         /// Mount, store and index tell of the same entries.
-        func expectStoreMatches() async throws {
+        ///
+        /// - Parameter times: whether the files' times are compared, too.
+        func expectStoreMatches(times: Bool = true) async throws {
             let program = "\(Machine.programs)/tree.py"
             let compare = "\(drive.home)/tree.py"
             try await Command(arguments: ["cp", program, compare]).succeed()
-            let shown = try await command(["/usr/bin/python3", compare, "--mtime", drive.mountpoint]).succeed()
-            let kept = try await command(["/usr/bin/python3", compare, "--mtime", drive.store]).succeed()
+            let listing = ["/usr/bin/python3", compare] + (times ? ["--mtime"] : [])
+            let shown = try await command(listing + [drive.mountpoint]).succeed()
+            let kept = try await command(listing + [drive.store]).succeed()
             expectSame(shown, kept, "drive and store")
             let check = await command([drive.binary, "check"]).run()
             #expect(check.status == 0, "\(check.output)\(check.errors)")

@@ -69,6 +69,23 @@ extension EndToEnd {
             }
         }
 
+        @Test("Reading a placeholder, or evicting a document, leaves the modification time of its directory as it was")
+        func directoryModificationTime() async throws {
+            try await withTwo { one, two in
+                try await one.sh("mkdir d; seq 1000 > d/f")
+                try await one.sync()
+                try await two.sync()
+                let time = "stat -c %y d"
+                let before = try await two.sh("touch -d '2020-02-02 02:02:02.020202' d; \(time)")
+                #expect(try await two.sh("wc -l < d/f; \(time)") == "1000\n\(before)")
+                try await two.sync()
+                try await two.quire("evict", "d/f").require(0)
+                #expect(try await state(two, "d/f") == "dataless")
+                #expect(try await two.sh("\(time); ls -i d | wc -l") == "\(before)1\n")
+                #expect(try await two.sh("touch d/g; \(time)") != before)
+            }
+        }
+
         @Test("A placeholder can be renamed, copied, appended to, cut short and removed")
         func workOnPlaceholders() async throws {
             try await withTwo { one, two in

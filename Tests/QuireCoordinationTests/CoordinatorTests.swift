@@ -132,7 +132,7 @@ struct CoordinatorTests {
 
 /// How many tasks are inside their write of an item.
 private final class WriterCount: Sendable {
-    private let counts = Mutex<[RelativePath: Int]>([:])
+    private let counts = Lock<[RelativePath: Int]>([:])
 
     func enter(_ path: RelativePath) -> Int {
         counts.withLock { counts in
@@ -170,7 +170,7 @@ final class ManualClock: Clock {
         var sleepers: [Int: (until: Instant, CheckedContinuation<Void, any Error>)] = [:]
     }
 
-    private let state = Mutex(State())
+    private let state = Lock(State())
 
     var now: Instant { state.withLock { $0.now } }
     var minimumResolution: Duration { .nanoseconds(1) }

@@ -17,12 +17,19 @@ struct ReferenceTable {
         var overtook: Set<Int> = []
         /// The orders of the claims of other purposes that cannot be held together with this one.
         var conflicts: Set<Int> = []
+        /// Whether others are still to be asked before it is granted, and whether they are being asked.
+        var asksFirst: Bool
+        var isAsking = false
+        /// Who is asked, each with the order of the first request that is on account of it.
+        var asked: [Respondent: Int] = [:]
+        let processID: Int32?
         /// Holders that were held already when a move brought both to one place.
         var tolerated: Set<Int> = []
     }
 
     enum Outcome: Hashable {
         case grant(ClaimID)
+        case ready(ClaimID)
         case deadlock(ClaimID)
         case deadline(ClaimID)
         case cancelled(ClaimID)
@@ -55,15 +62,17 @@ struct ReferenceTable {
     mutating func request(_ request: ClaimRequest) -> [Outcome] {
         let new = Entry(
             id: request.id, order: nextOrder, purpose: request.purpose, client: request.client,
-            isNested: request.isNested, deadline: request.deadline, accesses: request.accesses)
+            isNested: request.isNested, deadline: request.deadline, accesses: request.accesses,
+            asksFirst: request.asksFirst, processID: request.processID)
         nextOrder += 1
         entries.append(new)
         updateConflicts(of: entries.count - 1)
         let index = entries.count - 1
         var blockers = blockers(of: index)
-        let holders = Set(entries.indices.filter { entries[$0].heldSince != nil && entries[$0].purpose == new.purpose })
-        if new.isNested, !holders.isEmpty, !blockers.isEmpty {
-            let leading = blockers.filter { reaches($0, holders) }
+        let holders = entries.indices.filter { entries[$0].heldSince != nil && entries[$0].purpose == new.purpose }
+        let goals = Set((new.isNested ? holders : []) + entries.indices.filter { asks(entries[$0], new) })
+        if !goals.isEmpty, !blockers.isEmpty {
+            let leading = blockers.filter { reaches($0, goals) }
             if leading.contains(where: { entries[$0].heldSince != nil }) {
                 remove(index)
                 return [.deadlock(request.id)]
@@ -72,8 +81,50 @@ struct ReferenceTable {
             blockers.removeAll { leading.contains($0) }
         }
         guard blockers.isEmpty else { return [] }
+        return [pass(index)]
+    }
+
+    /// Somebody is asked on behalf of one that is ready.
+    mutating func ask(_ id: ClaimID, _ respondent: Respondent) {
+        guard let index = entries.firstIndex(where: { $0.id == id && $0.isAsking }) else { return }
+        entries[index].asked[respondent] = min(entries[index].asked[respondent] ?? nextOrder, nextOrder)
+    }
+
+    mutating func answered(_ id: ClaimID, _ respondent: Respondent) {
+        guard let index = entries.firstIndex(where: { $0.id == id }) else { return }
+        entries[index].asked[respondent] = nil
+    }
+
+    /// All were asked.
+    mutating func proceed(_ id: ClaimID) -> [Outcome] {
+        guard let index = entries.firstIndex(where: { $0.id == id && $0.isAsking }) else { return [] }
+        entries[index].asksFirst = false
+        entries[index].isAsking = false
+        entries[index].asked = [:]
+        return grantAll()
+    }
+
+    /// One that nothing is in the way of is held, or asks first.
+    private mutating func pass(_ index: Int) -> Outcome {
+        if entries[index].asksFirst {
+            entries[index].isAsking = true
+            return .ready(entries[index].id)
+        }
         entries[index].heldSince = nextOrder
-        return [.grant(request.id)]
+        return .grant(entries[index].id)
+    }
+
+    /// Whether `asker` will not be granted before `request` was answered, as who made it is asked.
+    private func asks(_ asker: Entry, _ request: Entry) -> Bool {
+        let respondent: Respondent
+        if request.purpose != .mount {
+            respondent = .purpose(request.purpose)
+        } else if let process = request.processID {
+            respondent = .process(process)
+        } else {
+            return false
+        }
+        return asker.asked[respondent].map { $0 <= request.order } ?? false
     }
 
     mutating func release(_ id: ClaimID) -> [Outcome] {
@@ -149,7 +200,9 @@ struct ReferenceTable {
 
     /// Whether somebody waits whom nothing is in the way of.
     func hasLostWaiter() -> Bool {
-        entries.indices.contains { entries[$0].heldSince == nil && blockers(of: $0).isEmpty }
+        entries.indices.contains { index in
+            entries[index].heldSince == nil && !entries[index].isAsking && blockers(of: index).isEmpty
+        }
     }
 
     /// Whether the first of the two is in the way of the second.
@@ -184,9 +237,8 @@ struct ReferenceTable {
     private mutating func grantAll() -> [Outcome] {
         var outcomes: [Outcome] = []
         for index in entries.indices where entries[index].heldSince == nil {
-            guard !entries.indices.contains(where: { isBlocker($0, of: index) }) else { continue }
-            entries[index].heldSince = nextOrder
-            outcomes.append(.grant(entries[index].id))
+            guard !entries[index].isAsking, blockers(of: index).isEmpty else { continue }
+            outcomes.append(pass(index))
         }
         return outcomes
     }
@@ -225,7 +277,11 @@ struct ReferenceTable {
 
     private func successors(of index: Int) -> [Int] {
         let entry = entries[index]
-        guard let heldSince = entry.heldSince else { return blockers(of: index) }
+        guard let heldSince = entry.heldSince else {
+            guard !entry.asked.isEmpty else { return blockers(of: index) }
+            return blockers(of: index)
+                + entries.indices.filter { entries[$0].heldSince == nil && asks(entry, entries[$0]) }
+        }
         return entries.indices.filter { other in
             let other = entries[other]
             guard other.heldSince == nil, other.isNested, other.purpose == entry.purpose else { return false }
@@ -247,7 +303,8 @@ struct ReferenceTable {
     private func youngestInCycle() -> Int? {
         entries.indices.reversed().first { index in
             let entry = entries[index]
-            guard entry.heldSince == nil, entry.isNested else { return false }
+            guard entry.heldSince == nil else { return false }
+            guard entry.isNested || entries.contains(where: { asks($0, entry) }) else { return false }
             return successors(of: index).contains { reaches($0, [index]) }
         }
     }

@@ -9,7 +9,7 @@ struct BackgroundPoolTests {
 
     /// How many are at work.
     private final class Gauge: Sendable {
-        private let counts = Mutex((now: 0, most: 0))
+        private let counts = Lock((now: 0, most: 0))
 
         func enter() { counts.withLock { $0 = ($0.now + 1, max($0.most, $0.now + 1)) } }
         func leave() { counts.withLock { $0.now -= 1 } }
@@ -39,7 +39,7 @@ struct BackgroundPoolTests {
     @Test("With one thread, work begins in the order in which it came", .timeLimit(.minutes(1)))
     func order() async {
         let pool = BackgroundPool(label: "test-pool", width: 1)
-        let seen = Mutex<[Int]>([])
+        let seen = Lock<[Int]>([])
         for number in 0..<2000 { pool.submit { seen.withLock { $0.append(number) } } }
         await pool.run {}
         #expect(seen.withLock { $0 } == Array(0..<2000))

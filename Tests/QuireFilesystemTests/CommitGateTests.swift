@@ -1,3 +1,4 @@
+import QuireCore
 import Glibc
 import Synchronization
 import Testing
@@ -38,5 +39,5 @@ struct CommitGateTests {
 }
 
 private final class Counts: Sendable {
-    let state = Mutex((operations: 0, commits: 0, violations: 0))
+    let state = Lock((operations: 0, commits: 0, violations: 0))
 }

@@ -1,34 +1,56 @@
 import Glibc
+import QuireCore
 import Testing
 
 @testable import QuireFilesystem
 
 @Suite("Handle budget")
 struct HandleBudgetTests {
-    @Test("Files end before directories, and both before the descriptors do", arguments: [256, 1024, 20_000, 1 << 20])
+    @Test("Handles end before the descriptors do", arguments: [256, 1024, 20_000, 1 << 20])
     func limits(descriptors: Int) {
         let cache = min(descriptors / 4, 4096)
         let budget = HandleBudget(descriptors: descriptors, cache: cache)
-        #expect(budget.fileLimit < budget.directoryLimit)
-        #expect(budget.directoryLimit + cache + 47 < descriptors)
-        #expect(budget.fileLimit >= descriptors / 3, "most are for programs")
+        #expect(budget.limit + cache + 47 + Listings.limit < descriptors)
+        #expect(budget.limit >= descriptors / 3, "most are for programs")
     }
 
     @Test("Past the limit ENFILE is the answer, until a handle is given back")
     func admission() throws {
         let budget = HandleBudget(descriptors: 1024, cache: 256)
-        for _ in 0..<budget.fileLimit {
-            try budget.admitFile()
+        for _ in 0..<budget.limit {
+            try budget.admit()
             budget.take()
         }
-        #expect(code { () throws(DriverError) in try budget.admitFile() } == ENFILE)
-        for _ in budget.fileLimit..<budget.directoryLimit {
-            try budget.admitDirectory()
-            budget.take()
-        }
-        #expect(code { () throws(DriverError) in try budget.admitDirectory() } == ENFILE)
+        #expect(code { () throws(DriverError) in try budget.admit() } == ENFILE)
         budget.giveBack()
-        #expect(code { () throws(DriverError) in try budget.admitDirectory() } == nil)
+        #expect(code { () throws(DriverError) in try budget.admit() } == nil)
+    }
+
+    @Test("Who waits for a handle gets the one that is given back", .timeLimit(.minutes(1)))
+    func waiting() async {
+        let budget = HandleBudget(descriptors: 256, cache: 64)
+        for _ in 0..<budget.limit { budget.take() }
+        #expect(budget.isWorthWaiting)
+        await withCheckedContinuation { continuation in
+            let thread = OwnedThread(name: "test-waiter") {
+                budget.waitForOne()
+                continuation.resume()
+            }
+            precondition(thread != nil, "no thread can be started")
+            budget.giveBack()
+        }
+        #expect(code { () throws(DriverError) in try budget.admit() } == nil)
+    }
+
+    @Test("Where nobody gives one back, nobody waits any more until somebody does", .timeLimit(.minutes(1)))
+    func waitingInVain() {
+        let budget = HandleBudget(descriptors: 256, cache: 64)
+        for _ in 0..<budget.limit { budget.take() }
+        budget.waitForOne()
+        #expect(!budget.isWorthWaiting)
+        budget.giveBack()
+        budget.take()
+        #expect(budget.isWorthWaiting)
     }
 
     private func code(_ body: () throws(DriverError) -> Void) -> CInt? {

@@ -94,7 +94,7 @@ final class TestStore {
 
 /// The sink that the driver writes to and the test reads.
 final class RecordedEvents: StoreEventSink {
-    private let events = Mutex<[StoreEvent]>([])
+    private let events = Lock<[StoreEvent]>([])
 
     func record(_ event: StoreEvent) { events.withLock { $0.append(event) } }
 

@@ -186,6 +186,21 @@ struct IdentityTests {
         }
     }
 
+    @Test("a directory removed and made anew keeps its base, and waits for the provider to confirm it")
+    func remadeDirectory() async throws {
+        try await withDrive { drive in
+            try drive.makeDirectory("dir")
+            try await drive.acknowledge("dir")
+            #expect(try await drive.pendingText() == [])
+            try drive.remove("dir")
+            #expect(try await drive.pendingText() == ["dir: deleted"])
+            try drive.makeDirectory("dir")
+            #expect(try await drive.pendingText() == ["dir: content"])
+            try await drive.acknowledge("dir")
+            #expect(try await drive.pendingText() == [])
+        }
+    }
+
     @Test("renaming one document over another moves the one and deletes the other")
     func documentOverDocument() async throws {
         try await withDrive { drive in

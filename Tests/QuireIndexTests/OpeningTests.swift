@@ -102,7 +102,7 @@ struct OpeningTests {
             #expect(try await drive.pendingText(notes) == ["doc: created"])
             #expect(try await drive.pendingText() == ["Notes/doc: deleted", "Notes: deleted"])
             drive.index.setContainers(.single)
-            #expect(try await drive.pendingText() == ["Notes/doc: content"])
+            #expect(try await drive.pendingText() == ["Notes: content", "Notes/doc: content"])
         }
     }
 }

@@ -44,7 +44,7 @@ struct QueryTests {
         }
     }
 
-    @Test("pending items: directories first, deletions last and the deepest first")
+    @Test("pending items: what is new, and each thing that was deleted")
     func order() async throws {
         try await withDrive { drive in
             try drive.makeDirectory("old")

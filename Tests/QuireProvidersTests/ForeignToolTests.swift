@@ -141,7 +141,7 @@ struct ForeignToolTests {
     func openForWriting(form: ProviderForm) async throws {
         let bench = try await form.open()
         let one = try await bench.put("a", "one")
-        let descriptor = open(bench.file("a"), O_WRONLY | O_APPEND)
+        let descriptor = open(bench.file("a"), O_WRONLY | O_APPEND | O_CLOEXEC)
         #expect(await refusal { try await bench.put("a", "ours", .version(one.version)) } == .failed)
         #expect(await refusal { try await bench.provider.delete("a", expecting: one.version) } == .failed)
         #expect(
@@ -189,6 +189,40 @@ struct ForeignToolTests {
         }
     }
 
+    @Test(
+        "A poll says that nothing changed when nothing did, and whatever else was done is in the listing that it gives")
+    func polls() async throws {
+        let bench = try await ProviderForm.folderOnTmpfs.open()
+        var path = RelativePath.root
+        // Deeper than directories are kept open.
+        for _ in 0..<70 {
+            path = path.appending("d" as RelativePath)
+            try await bench.directory(path)
+        }
+        try await bench.put("d/doc", "x")
+        let root = bench.file("")
+        let edits = [
+            "touch -d 2001-01-01 \(path)/new", "chmod 600 d/doc", "mv d/d d/e", "ln -s doc d/link", "rm d/doc",
+        ]
+        guard case .everything(_, var cursor) = try await bench.provider.changes(since: nil) else {
+            Issue.record("no listing without a cursor")
+            return
+        }
+        for edit in edits {
+            Shell.run("sh", "-c", "cd \(root) && \(edit)")
+            guard case .everything(let items, let next) = try await bench.provider.changes(since: cursor) else {
+                Issue.record("\(edit) was not seen")
+                continue
+            }
+            #expect(Set(items.map(\.path)) == Set(try await bench.listing().keys))
+            cursor = next
+            guard case .none(cursor) = try await bench.provider.changes(since: cursor) else {
+                Issue.record("something is said to have changed after \(edit)")
+                continue
+            }
+        }
+    }
+
     private func benchWithHook(
         _ form: ProviderForm, _ body: @escaping @Sendable (Bench) -> Void
     ) async throws -> (Bench, arm: () -> Void) {
@@ -206,7 +240,7 @@ private func replaceFile(_ root: String, _ text: String) {
 
 /// Runs what a hook does once it was armed, with the folder's path.
 private final class Armed: Sendable {
-    private let root = Mutex<String?>(nil)
+    private let root = Lock<String?>(nil)
 
     func arm(_ path: String) { root.withLock { $0 = path } }
 
@@ -217,7 +251,7 @@ private final class Armed: Sendable {
 
 /// Hands a bench to a hook, once.
 private final class OneShot: Sendable {
-    private let bench = Mutex<Bench?>(nil)
+    private let bench = Lock<Bench?>(nil)
 
     func put(_ value: Bench) { bench.withLock { $0 = value } }
 
@@ -237,7 +271,7 @@ private final class Mover: Sendable {
         var place = 0
     }
 
-    private let state = Mutex(State())
+    private let state = Lock(State())
     private let window: Range<Int>
 
     init(start: Int, moves: Int) { self.window = start..<start + moves }

@@ -51,6 +51,46 @@ import Testing
         #expect(access(staged, F_OK) != 0)
     }
 
+    @Test("Content that comes or goes leaves the directory's mtime as it was; another document's changes it")
+    func directoryTime() throws {
+        let old = try directory.write("old", to: "Notes/a")
+        let chosen = FileTime(seconds: 1_600_000_000, nanoseconds: 42)
+        #expect(utimensat(AT_FDCWD, tree.rootPath + "/Notes", [chosen.timespec, chosen.timespec], 0) == 0)
+        let before = try tree.requiredStatus(at: "Notes")
+        let staged = try directory.stage("new")
+        let times = [old.mtime.timespec, old.mtime.timespec]
+        #expect(utimensat(AT_FDCWD, staged, times, 0) == 0)
+        let committed = try committed(
+            LocalChange(
+                path: "Notes/a", .install(stagedPath: staged, dataless: true),
+                expecting: .fingerprint(old.fingerprint), base: base))
+        let now = try tree.requiredStatus(at: "Notes")
+        #expect(try directory.read("Notes/a") == "new")
+        #expect(now.mtime == chosen && now.ctime > before.ctime)
+
+        let status = try #require(committed.status)
+        _ = try self.committed(
+            LocalChange(
+                path: "Notes/a", .install(stagedPath: try directory.stage("new"), dataless: false),
+                expecting: .fingerprint(status.fingerprint), base: base))
+        #expect(try tree.requiredStatus(at: "Notes").mtime > chosen)
+    }
+
+    @Test("A directory that was made after it was looked at is not the expected one, though it has its inode number")
+    func madeAnew() throws {
+        try tree.createDirectory("Notes/d")
+        let now = try tree.requiredStatus(at: "Notes/d")
+        var before = now.fingerprint
+        before.ctime = FileTime(nanoseconds: now.ctime.nanoseconds - 1_000_000_000)
+        for operation in [
+            LocalChange.Operation.remove, .move(to: "Notes/e"), .setAttributes(mode: 0o700, mtime: before.mtime),
+        ] {
+            #expect(try perform(LocalChange("Notes/d", operation, expecting: .fingerprint(before))) == .stale)
+        }
+        #expect(try tree.requiredStatus(at: "Notes/d") == now)
+        _ = try committed(LocalChange("Notes/d", .remove, expecting: .fingerprint(now.fingerprint)))
+    }
+
     @Test("A file that anyone has open for writing is not replaced or removed; one that is open for reading is")
     func openElsewhere() throws {
         let old = try directory.write("old", to: "Notes/a")

@@ -70,7 +70,7 @@ final class TemporaryDirectory: Sendable {
 
 /// Collects events.
 final class EventLog: StoreEventSink {
-    private let state = Mutex<[StoreEvent]>([])
+    private let state = Lock<[StoreEvent]>([])
     var events: [StoreEvent] { state.withLock { $0 } }
     func record(_ event: StoreEvent) { state.withLock { $0.append(event) } }
 }

@@ -134,7 +134,7 @@ private struct Ledger {
                 if let text = try await device.open(path) { texts.insert(text) }
             }
             try await device.index.settle()
-            let pending = try await device.index.pending(.default).map {
+            let pending = try await device.pending().map {
                 "\($0.local?.path ?? "-") \($0.base?.path ?? "-")"
             }
             #expect(pending == [], "seed \(seed): \(device.name) is not done")

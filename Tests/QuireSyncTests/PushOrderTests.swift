@@ -48,6 +48,21 @@ private struct NameTree {
         for step in order.structure + order.content + order.deletions.flatMap(\.self) { tree.apply(step, items) }
     }
 
+    @Test("A directory and one inside it that swapped places stay below the directory in which they are")
+    func turnedInsideOut() {
+        let items = [
+            PushItem(kind: .directory, base: "d/a", local: "d/a/b", isMoved: true, isChanged: false),
+            PushItem(kind: .directory, base: "d/a/b", local: "d/a", isMoved: true, isChanged: false),
+        ]
+        let directories: [RelativePath: RelativePath] = ["d": "d", "d/a": "d/a/b"]
+        let order = PushOrder(items, directories: directories, temporaryName: ".tmp")
+        for case .move(_, _, let to, _) in order.structure { #expect(to.isInside("d")) }
+        var tree = NameTree(kinds: ["d": .directory, "d/a": .directory, "d/a/b": .directory])
+        run(items, directories, &tree)
+        #expect(tree.failures.isEmpty)
+        #expect(tree.kinds == ["d": .directory, "d/a": .directory, "d/a/b": .directory])
+    }
+
     @Test("Two files that swapped names reach the provider through a temporary name")
     func ring() {
         let items = [

@@ -48,14 +48,16 @@ static void repeat_content(int number, struct random *random, int kind) {
             if (pread(file, bytes, count, 0) < 0) fail(errno, "read");
             break;
         case 2:
-            if (pwrite(file, bytes, 4096, 0) < 0 || fsync(file) != 0) fail(errno, "fsync");
+            if (pwrite(file, bytes, 4096, 0) < 0) fail(errno, "write");
+            /* EINTR: what another worker had begun on the file was cut short when it was killed. */
+            if (fsync(file) != 0 && errno != EINTR) fail(errno, "fsync");
             break;
         case 3: {
             if (ftruncate(file, LARGE) != 0) fail(errno, "ftruncate");
             char *memory = mmap(NULL, LARGE, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
             if (memory == MAP_FAILED) fail(errno, "mmap");
             memset(memory + random_below(random, LARGE / 2), 7, LARGE / 2);
-            if (msync(memory, LARGE, MS_SYNC) != 0) fail(errno, "msync");
+            if (msync(memory, LARGE, MS_SYNC) != 0 && errno != EINTR) fail(errno, "msync");
             munmap(memory, LARGE);
             break;
         }

@@ -1,11 +1,13 @@
 /* Load for a mounted drive, compiled because it takes millions of operations.
  *
- *   quire-stress PROGRAM [--seed N] [--operations N | --seconds N] [--processes N] [--files N] [--size BYTES] DIRECTORY
+ *   quire-stress PROGRAM [--seed N] [--operations N | --seconds N] [--processes N] [--files N] [--size BYTES]
+ *                [--against DIRECTORY] DIRECTORY
  *
  *   contents  random reads, writes, mappings, holes and copies on a few files, compared with a model in memory
  *   names     processes that rename, unlink, create, link, exchange over one another in a small tree
  *   listing   a directory listed while entries come and go: what stays is seen exactly once
  *   clients   many processes at once, each with files of its own and one they share
+ *   differential  the same random calls on DIRECTORY and on a plain one, by several processes at once; see differential.c
  *   killed    processes killed in the middle of their operations, and blocked ones interrupted
  *
  * The seed is printed; each process has its own, derived from it. The exit code is 0 when nothing differed.
@@ -24,14 +26,14 @@ static const struct {
     int (*run)(const struct options *options);
 } programs[] = {
     {"contents", run_contents}, {"names", run_names},   {"listing", run_listing},
-    {"clients", run_clients},   {"killed", run_killed},
+    {"clients", run_clients},   {"killed", run_killed}, {"differential", run_differential},
 };
 
 static _Noreturn void usage(void) {
     fprintf(
         stderr,
-        "usage: quire-stress contents|names|listing|clients|killed [--seed N] [--operations N | --seconds N]\n"
-        "                    [--processes N] [--files N] [--size BYTES] DIRECTORY\n");
+        "usage: quire-stress contents|names|listing|clients|killed|differential [--seed N] [--operations N | --seconds N]\n"
+        "                    [--processes N] [--files N] [--size BYTES] [--against DIRECTORY] DIRECTORY\n");
     exit(64);
 }
 
@@ -47,6 +49,10 @@ int main(int count, char **arguments) {
             continue;
         }
         if (++i == count) usage();
+        if (strcmp(name, "--against") == 0) {
+            options.against = arguments[i];
+            continue;
+        }
         char *end;
         double value = strtod(arguments[i], &end);
         if (*end != 0 || value < 0) usage();

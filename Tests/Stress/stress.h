@@ -15,7 +15,7 @@ struct options {
     int processes;
     int files;    /* names in play, or entries in a directory */
     size_t size;  /* the largest file, in bytes */
-    const char *directory;
+    const char *directory, *against;
 };
 
 int run_contents(const struct options *options);
@@ -23,6 +23,7 @@ int run_names(const struct options *options);
 int run_listing(const struct options *options);
 int run_clients(const struct options *options);
 int run_killed(const struct options *options);
+int run_differential(const struct options *options);
 
 /* SplitMix64: a run can be repeated from its seed. */
 struct random {

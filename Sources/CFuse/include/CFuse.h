@@ -20,6 +20,7 @@ struct cfuse_session {
     uint32_t init_flags, init_flags2;
     uint32_t kernel_minor;  /* the kernel's protocol, 7.x; 0 before INIT */
     uint32_t library_minor; /* libfuse's */
+    bool direct_mapping;    /* FUSE_DIRECT_IO_ALLOW_MMAP was granted */
     bool writeback;         /* FUSE_WRITEBACK_CACHE was granted */
     bool offered_passthrough; /* the kernel has it, whether or not it was asked for */
     /* Told of every answer, before it is sent, where it is set: for traces. */
@@ -66,6 +67,7 @@ int cfuse_backing_close(struct cfuse_session *session, int backing_id);
 
 /* Flags of an OPEN answer (FOPEN_* of the kernel's fuse.h). */
 enum {
+    CFUSE_OPEN_DIRECT_IO = 1 << 0,
     CFUSE_OPEN_KEEP_CACHE = 1 << 1,
     CFUSE_OPEN_CACHE_DIRECTORY = 1 << 3,
     CFUSE_OPEN_NO_FLUSH = 1 << 5,

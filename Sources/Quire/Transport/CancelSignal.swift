@@ -1,3 +1,4 @@
+import QuireCore
 import Synchronization
 
 /// Fires at most once; any number of tasks wait for it.
@@ -8,7 +9,7 @@ package final class CancelSignal: Sendable {
         var waiters: [Int: CheckedContinuation<Void, Never>] = [:]
     }
 
-    private let state = Mutex(State())
+    private let state = Lock(State())
 
     package init() {}
 

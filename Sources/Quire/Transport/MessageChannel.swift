@@ -35,7 +35,7 @@ package final class MessageChannel: Sendable {
 
     let descriptor: Int32
     // Taken alone; handlers are called outside.
-    private let state = Mutex(State())
+    private let state = Lock(State())
     private let loop: MessageLoop
     private let handler: any MessageHandler
 

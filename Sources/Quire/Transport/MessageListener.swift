@@ -9,7 +9,7 @@ package final class MessageListener: Sendable {
     private let accepted: @Sendable (Int32, PeerCredentials) -> Void
     private let refuse: @Sendable (QuireError) -> [UInt8]
     // A descriptor in reserve, given up for a moment to refuse a client when there is no other left. Loop thread only.
-    private let reserve = Mutex<Int32>(-1)
+    private let reserve = Lock<Int32>(-1)
 
     /// Binds `directory/name`, replacing a socket that nobody listens on any more.
     ///

@@ -16,7 +16,7 @@ package final class MessageLoop: Sendable {
     }
 
     // Taken alone, never together with a channel's lock.
-    private let state = Mutex(State())
+    private let state = Lock(State())
     // Both ends of a pipe: a byte in it wakes the thread.
     private let wakeDescriptor: Int32
     private let wakingDescriptor: Int32

@@ -4,7 +4,8 @@ import Synchronization
 /// One end of a JSON-RPC connection; both ends are alike: each may call the other.
 package final class RPCPeer: MessageHandler {
     private struct Call {
-        let continuation: CheckedContinuation<[UInt8], any Error>
+        /// Called once, on any thread, with no lock held.
+        let complete: @Sendable (Swift.Result<[UInt8], any Error>) -> Void
         let onPartial: (@Sendable ([UInt8]) -> Void)?
     }
 
@@ -18,7 +19,7 @@ package final class RPCPeer: MessageHandler {
     }
 
     // Taken alone; continuations are resumed outside.
-    private let state = Mutex(State())
+    private let state = Lock(State())
     private let incoming: AsyncStream<RPCIncoming>.Continuation?
     /// Requests of the other side, in order; ends when it writes no more. For one consumer.
     package let requests: AsyncStream<RPCIncoming>
@@ -90,7 +91,7 @@ package final class RPCPeer: MessageHandler {
                 let refusal = state.withLock { state -> QuireError? in
                     if let closing = state.closing { return closing }
                     if Task.isCancelled { return Self.takenBack }
-                    state.calls[id] = Call(continuation: continuation, onPartial: onPartial)
+                    state.calls[id] = Call(complete: { continuation.resume(with: $0) }, onPartial: onPartial)
                     state.channel?.send(request)
                     return nil
                 }
@@ -99,8 +100,42 @@ package final class RPCPeer: MessageHandler {
         } onCancel: {
             guard let call = state.withLock({ $0.calls.removeValue(forKey: id) }) else { return }
             notify(WireCancel.method, WireCancel(id: .number(id)))
-            call.continuation.resume(throwing: Self.takenBack)
+            call.complete(.failure(Self.takenBack))
         }
+    }
+
+    /// Asks the other side without waiting: calls made one after the other are sent in that order.
+    ///
+    /// - Parameter whenAnswered: called once, with the answer or the reason why there is none: on the loop's thread, or
+    ///   before this returns where the connection is gone.
+    package func send<Method: WireMethod>(
+        _ method: Method.Type, _ parameters: Method.Parameters,
+        whenAnswered: @escaping @Sendable (Swift.Result<Method.Result, QuireError>) -> Void
+    ) {
+        let complete: @Sendable (Swift.Result<[UInt8], any Error>) -> Void = { outcome in
+            do {
+                let answer = try WireCodec.decode(RPCAnswer<Method.Result>.self, from: try outcome.get())
+                whenAnswered(.success(answer.result))
+            } catch let error as QuireError {
+                whenAnswered(.failure(error))
+            } catch {
+                whenAnswered(.failure(QuireError(.failed, "\(Method.name): \(WireCodec.explanation(error))")))
+            }
+        }
+        let refusal = state.withLock { state -> (any Error)? in
+            if let closing = state.closing { return closing }
+            let id = state.nextID
+            state.nextID += 1
+            do {
+                let line = try WireCodec.line(RPCRequest(id: .number(id), method: Method.name, params: parameters))
+                state.calls[id] = Call(complete: complete, onPartial: nil)
+                state.channel?.send(line)
+                return nil
+            } catch {
+                return error
+            }
+        }
+        if let refusal { complete(.failure(refusal)) }
     }
 
     private static let takenBack = QuireError(.temporary, "cancelled")
@@ -198,7 +233,7 @@ package final class RPCPeer: MessageHandler {
             }
             return (state.calls.values, state.answering.values, reason)
         }
-        for call in calls { call.continuation.resume(throwing: reason) }
+        for call in calls { call.complete(.failure(reason)) }
         for signal in answering { signal.fire() }
         incoming?.finish()
         whenClosed()
@@ -230,9 +265,9 @@ package final class RPCPeer: MessageHandler {
     private func receivedAnswer(_ id: Int64, _ error: RPCError?, _ line: [UInt8]) {
         guard let call = state.withLock({ $0.calls.removeValue(forKey: id) }) else { return }
         if let error {
-            call.continuation.resume(throwing: error.quireError)
+            call.complete(.failure(error.quireError))
         } else {
-            call.continuation.resume(returning: line)
+            call.complete(.success(line))
         }
     }
 

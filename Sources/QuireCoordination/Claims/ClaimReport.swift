@@ -12,6 +12,8 @@ package struct ClaimReport: Sendable, Equatable {
     package let age: Duration
     /// For a waiter: one claim that is in its way, the latest asked for where several are.
     package let waitsFor: ClaimID?
+    /// For a request whose turn has come: the presenters that it still waits for.
+    package internal(set) var asks: [PresenterID] = []
 
     /// One line: the claim, its purpose and process, its items.
     package var summary: String {

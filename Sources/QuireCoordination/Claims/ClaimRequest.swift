@@ -16,6 +16,8 @@ package struct ClaimRequest: Sendable {
     /// Then the request goes ahead of waiters that wait for those claims, and fails with `.deadlock` where it would
     /// wait for a claim whose holder waits for them. False for requests that have nothing to do with one another.
     package var isNested: Bool
+    /// Whether others are asked between the end of the wait and the grant: see `ClaimAction.ready`.
+    package var asksFirst = false
     /// When it was made, on the table's clock.
     package var now: Duration
     /// When waiting ends with `.deadline`, on the table's clock; nil waits for ever.

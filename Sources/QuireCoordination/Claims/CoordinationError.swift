@@ -8,6 +8,8 @@ package struct CoordinationError: Error, Sendable, Equatable, CustomStringConver
         case deadline
         /// Cancelled by the caller, or its client went away.
         case cancelled
+        /// A presenter of the item could not save, or not let it be deleted.
+        case refused(reason: String)
         /// The request makes no sense.
         case invalid(reason: String)
     }
@@ -24,6 +26,7 @@ package struct CoordinationError: Error, Sendable, Equatable, CustomStringConver
                 + ", which waits for the first; ask for all items in one request"
         case .deadline: "others kept the item in use until the deadline; `quire coordination` shows who"
         case .cancelled: "cancelled while waiting"
+        case .refused(let reason): "an app that has the item open refused: \(reason)"
         case .invalid(let reason): "invalid request: \(reason)"
         }
     }

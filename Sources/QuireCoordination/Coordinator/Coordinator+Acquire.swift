@@ -1,36 +1,90 @@
+import QuireCore
 import Synchronization
+
+/// How a claim is asked for, beside what for.
+package struct AcquireOptions: Sendable {
+    /// Whose death ends it.
+    package var client: ClientID?
+    package var processID: Int32?
+    /// See `ClaimRequest.isNested`.
+    package var isNested: Bool?
+    /// How long to wait at most, from now; nil waits for ever.
+    package var deadline: Duration?
+    /// The presenter that the caller's coordinator was made with.
+    package var presenter: PresenterID?
+    /// See `AccessRequest.isPreparation`.
+    package var isPreparation = false
+    /// Whether presenters are left alone: only claims are waited for.
+    package var asksNobody = false
+    /// How long a presenter may take for one question.
+    package var questionTimeout = Duration.seconds(5)
+
+    package init(client: ClientID? = nil, processID: Int32? = nil, isNested: Bool? = nil, deadline: Duration? = nil) {
+        self.client = client
+        self.processID = processID
+        self.isNested = isNested
+        self.deadline = deadline
+    }
+}
 
 extension Coordinator {
     /// Waits until the claim is granted.
-    ///
-    /// Cancelling the task ends the wait with `.cancelled`. Where the grant came first the claim is returned and must
-    /// be released all the same.
-    /// - Parameters:
-    ///   - deadline: how long to wait at most, from now; nil waits for ever.
-    ///   - isNested: see `ClaimRequest.isNested`.
-    /// - Throws: `.deadline`, `.cancelled`, `.deadlock`, `.invalid`; nothing is held then.
     package func acquire(
         _ accesses: [Access], purpose: Purpose, client: ClientID? = nil, processID: Int32? = nil,
         isNested: Bool? = nil, deadline: Duration? = nil
     ) async throws(CoordinationError) -> Claim {
-        let claim = try tryAcquire(
-            accesses, purpose: purpose, client: client, processID: processID, isNested: isNested)
-        if let claim { return claim }
-        let now = clock.now()
-        let end = deadline.map { now + $0 }
-        return try await wait(until: end) { id in
-            ClaimRequest(
-                id: id, accesses: accesses, purpose: purpose, client: client, processID: processID, isNested: isNested,
-                now: now, deadline: end)
-        }.get()
+        try await acquire(
+            accesses, purpose: purpose,
+            AcquireOptions(client: client, processID: processID, isNested: isNested, deadline: deadline))
     }
 
-    private func wait(
-        until end: Duration?, _ request: @escaping @Sendable (ClaimID) -> ClaimRequest
-    ) async -> Result<Claim, CoordinationError> {
-        guard let end else { return await wait(request) }
-        return await withTaskGroup(of: Result<Claim, CoordinationError>?.self) { group in
-            group.addTask { await self.wait(request) }
+    /// Waits until the claim is granted: for other claims, then for presenters.
+    ///
+    /// Cancelling the task ends the wait with `.cancelled`. Where the grant came first the claim is returned and must
+    /// be released all the same.
+    /// - Throws: `.deadline`, `.cancelled`, `.deadlock`, `.refused`, `.invalid`; nothing is held then.
+    package func acquire(
+        _ accesses: [Access], purpose: Purpose, _ options: AcquireOptions
+    ) async throws(CoordinationError) -> Claim {
+        let now = clock.now()
+        let end = options.deadline.map { now + $0 }
+        let asksMount = purpose != .mount && !options.isPreparation && mountIsWriting
+        let (id, outcome) = enter { id in
+            var request = AccessRequest(
+                ClaimRequest(
+                    id: id, accesses: accesses, purpose: purpose, client: options.client,
+                    processID: options.processID, isNested: options.isNested, now: now, deadline: end))
+            request.presenter = options.presenter
+            request.isPreparation = options.isPreparation
+            request.asksMount = asksMount
+            request.asksNobody = options.asksNobody
+            request.questionTimeout = options.questionTimeout
+            return request
+        }
+        if let outcome { return try outcome.get() }
+        return try await wait(for: id, until: end).get()
+    }
+
+    /// Enters a request. Its outcome where it is known at once; otherwise somebody must `wait`.
+    private func enter(_ make: (ClaimID) -> AccessRequest) -> (ClaimID, Outcome?) {
+        let (id, outcome, delivers) = state.withLock { state -> (ClaimID, Outcome?, Bool) in
+            let id = state.newID()
+            state.waiters[id] = .expected
+            let actions = state.machine.request(make(id))
+            publish(state)
+            state.add(actions)
+            guard case .known(let outcome) = state.waiters[id] else { return (id, nil, state.mustDeliver()) }
+            state.waiters[id] = nil
+            return (id, outcome, state.mustDeliver())
+        }
+        if delivers { deliver() }
+        return (id, outcome)
+    }
+
+    private func wait(for id: ClaimID, until end: Duration?) async -> Outcome {
+        guard let end else { return await wait(for: id) }
+        return await withTaskGroup(of: Outcome?.self) { group in
+            group.addTask { await self.wait(for: id) }
             group.addTask {
                 // The sleep fails only when the wait is over or cancelled; then there is nothing to expire.
                 guard (try? await self.clock.sleep(end)) != nil else { return nil }
@@ -46,17 +100,23 @@ extension Coordinator {
         }
     }
 
-    private func wait(_ request: (ClaimID) -> ClaimRequest) async -> Result<Claim, CoordinationError> {
-        let entered = Mutex<ClaimID?>(nil)
-        return await withTaskCancellationHandler {
-            await withCheckedContinuation { waiter in
-                let id = enqueue(waiter, request)
-                entered.withLock { $0 = id }
-                // The handler ran before there was an id where the task was cancelled before this line.
-                if Task.isCancelled { perform { $0.cancel(id) } }
+    private func wait(for id: ClaimID) async -> Outcome {
+        await withTaskCancellationHandler {
+            // A task that is cancelled already has run the handler before.
+            if Task.isCancelled { perform { $0.cancel(id) } }
+            return await withCheckedContinuation { continuation in
+                let known = state.withLock { state -> Outcome? in
+                    if case .known(let outcome) = state.waiters[id] {
+                        state.waiters[id] = nil
+                        return outcome
+                    }
+                    state.waiters[id] = .waiting(continuation)
+                    return nil
+                }
+                if let known { continuation.resume(returning: known) }
             }
         } onCancel: {
-            if let id = entered.withLock({ $0 }) { perform { $0.cancel(id) } }
+            perform { $0.cancel(id) }
         }
     }
 }

@@ -1,141 +1,174 @@
 package import QuireCore
 import Synchronization
 
-/// The one file coordinator of a daemon: who may read and write which items of the drive now.
+/// The one file coordinator of a daemon: who may read and write which items of the drive now, and which presenters are
+/// asked before and told afterwards.
 ///
-/// Owns a `ClaimTable`. All methods may be called from any thread; all but `acquire` return at once and are safe on a
-/// thread that must not block. Waiters are resumed after the lock was dropped.
+/// Owns a `CoordinationMachine` and does what it says. All methods may be called from any thread; all but `acquire` return
+/// at once and are safe on a thread that must not block. Waiters are resumed and presenters called after the lock was
+/// dropped, in the order in which the machine said it.
 ///
-/// A program's plain access through the mount uses `ClaimRequest`s of `Purpose.mount`. While `isActive` is false such
-/// an access that ends before the next could matter (an open for reading, unlink, chmod) needs no claim at all; what
-/// lasts longer, as a write handle, takes its claim always, so that a later explicit claim waits for it.
+/// A program's plain access through the mount has `Purpose.mount`. While `isActive` is false it needs no claim: nobody
+/// registered, no claim but the mount's.
 package final class Coordinator: Sendable {
     /// The purpose that all plain file access through the mount shares.
     package static let mountPurpose = Purpose.mount
 
-    struct State {
-        var table = ClaimTable()
-        var nextID: UInt64 = 1
-        var waiters: [ClaimID: CheckedContinuation<Result<Claim, CoordinationError>, Never>] = [:]
+    private struct Writers {
+        weak var mount: (any MountWriters)?
     }
 
     /// Innermost: nothing else is locked, called or awaited while it is held.
-    private let state = Mutex(State())
+    let state: Lock<State>
     private let active = Atomic<Bool>(false)
     private let occupied = Atomic<Bool>(false)
+    private let presented = Atomic<Bool>(false)
+    private let writers = Lock(Writers())
     let clock: CoordinatorClock
 
-    /// - Parameter clock: for deadlines and ages. The system's stands still while the machine is suspended: whoever holds a
-    ///   claim could not give it back then.
-    package init(clock: any Clock<Duration> = SuspendingClock()) {
+    /// - Parameters:
+    ///   - packages: which directories are one document.
+    ///   - clock: for deadlines and ages. The system's stands still while the machine is suspended: whoever holds a claim
+    ///     could not give it back then.
+    package init(packages: PackageNames = PackageNames(), clock: any Clock<Duration> = SuspendingClock()) {
+        state = Lock(State(machine: CoordinationMachine(packages: packages)))
         self.clock = CoordinatorClock(clock)
     }
 
-    /// Whether a claim of another purpose than the mount's is held or waited for. One relaxed atomic load.
+    /// Whether there are presenters, or claims of another purpose than the mount's, held or waited for. One relaxed atomic
+    /// load.
     package var isActive: Bool { active.load(ordering: .relaxed) }
 
-    /// Whether any claim is held or waited for, the mount's included: then a rename must be told by `noteMove`. One
-    /// relaxed atomic load.
+    /// Whether any claim is held or waited for, the mount's included. One relaxed atomic load.
     package var hasClaims: Bool { occupied.load(ordering: .relaxed) }
 
-    /// Grants a claim that nothing is in the way of now.
+    /// Whether somebody is to be told of changes. One relaxed atomic load.
+    package var hasPresenters: Bool { presented.load(ordering: .relaxed) }
+
+    /// Names the mount, whose programs may be writing before an app asks for a claim.
+    package func attach(mount: some MountWriters) { writers.withLock { $0.mount = mount } }
+
+    // MARK: Claims
+
+    /// Grants a claim that nothing is in the way of now, and that no presenter must be asked for.
     /// - Returns: nil where it would have to wait; nothing is kept of the request then.
     /// - Throws: `.deadlock` where waiting would never end, `.invalid`.
     package func tryAcquire(
         _ accesses: [Access], purpose: Purpose, client: ClientID? = nil, processID: Int32? = nil, isNested: Bool? = nil
     ) throws(CoordinationError) -> Claim? {
         let now = clock.now()
-        let action = state.withLock { state -> ClaimAction? in
+        let action = state.withLock { state -> CoordinationAction? in
             let request = ClaimRequest(
                 id: state.newID(), accesses: accesses, purpose: purpose, client: client, processID: processID,
                 isNested: isNested, now: now)
             defer { publish(state) }
-            return state.table.tryRequest(request)
+            return state.machine.tryRequest(request)
         }
         switch action {
         case .grant(let id, let accesses): return Claim(id: id, accesses: accesses)
         case .fail(_, let error): throw error
-        case nil: return nil
+        case .ask, .tell, .askMount, .hung, nil: return nil
         }
     }
 
+    /// The part of `accesses` that the process does not have by claims that it holds.
+    package func uncovered(_ accesses: [Access], process: Int32) -> [Access] {
+        state.withLock { $0.machine.uncovered(accesses, process: process) }
+    }
+
     /// Ends a claim and lets waiters go on. A second release does nothing.
-    package func release(_ claim: Claim) {
-        perform { $0.release(claim.id) }
+    package func release(_ claim: Claim) { release(claim.id) }
+
+    /// The same by its id.
+    package func release(_ id: ClaimID) {
+        perform { $0.release(id) }
     }
 
-    /// An item was renamed: claims on it and below follow, see `ClaimTable.moved`. Cheap while there are no claims.
-    /// - Parameter destinationPackage: the outermost package that holds `to`, where there is one.
-    package func noteMove(from: RelativePath, to: RelativePath, destinationPackage: RelativePath? = nil) {
-        perform { $0.isEmpty ? [] : $0.moved(from: from, to: to, destinationPackage: destinationPackage) }
-    }
-
-    /// Two items swapped places; neither is inside the other.
-    package func noteExchange(_ left: RelativePath, _ right: RelativePath) {
-        perform { $0.isEmpty ? [] : $0.moved([.init(from: left, to: right), .init(from: right, to: left)]) }
-    }
-
-    /// A client is gone: its claims end now, its waiters fail with `.cancelled`.
+    /// A client is gone: its claims and presenters end now, its waiters fail with `.cancelled`.
     package func remove(client: ClientID) {
         perform { $0.removed(client: client) }
+        state.withLock { state in
+            state.links = state.links.filter { state.machine.isRegistered($0.key) }
+        }
     }
 
     /// All holders and waiters, oldest first.
     package func snapshot() -> [ClaimReport] {
         let now = clock.now()
-        return state.withLock { $0.table.reports(now: now) }
+        return state.withLock { $0.machine.claimReports(now: now) }
     }
 
-    /// Changes the table, then does what it says.
-    func perform(_ change: (inout ClaimTable) -> [ClaimAction]) {
-        let effects = state.withLock { state in
-            let actions = change(&state.table)
+    // MARK: Carrying out
+
+    /// Changes the machine, then does what it says.
+    func perform(_ change: (inout CoordinationMachine) -> [CoordinationAction]) {
+        let delivers = state.withLock { state in
+            let actions = change(&state.machine)
             publish(state)
-            return state.take(actions)
+            state.add(actions)
+            return state.mustDeliver()
         }
-        for (waiter, result) in effects { waiter.resume(returning: result) }
+        if delivers { deliver() }
     }
 
-    /// Enters a request that may wait, with `waiter` to be resumed once. Returns its id.
-    func enqueue(
-        _ waiter: CheckedContinuation<Result<Claim, CoordinationError>, Never>, _ request: (ClaimID) -> ClaimRequest
-    ) -> ClaimID {
-        let (id, effects) = state.withLock { state in
-            let id = state.newID()
-            state.waiters[id] = waiter
-            let actions = state.table.request(request(id))
-            publish(state)
-            return (id, state.take(actions))
+    /// Carries effects out until none is left. By one thread at a time.
+    func deliver() {
+        while true {
+            let effects = state.withLock { state -> [Effect] in
+                defer { state.effects = [] }
+                if state.effects.isEmpty { state.isDelivering = false }
+                return state.effects
+            }
+            if effects.isEmpty { return }
+            for effect in effects { carryOut(effect) }
         }
-        for (waiter, result) in effects { waiter.resume(returning: result) }
-        return id
     }
 
-    private func publish(_ state: borrowing State) {
-        let isActive = state.table.hasExplicitClaims
-        if active.load(ordering: .relaxed) != isActive { active.store(isActive, ordering: .relaxed) }
-        let hasClaims = !state.table.isEmpty
-        if occupied.load(ordering: .relaxed) != hasClaims { occupied.store(hasClaims, ordering: .relaxed) }
+    private func carryOut(_ effect: Effect) {
+        switch effect {
+        case .resume(let waiter, let outcome): waiter.resume(returning: outcome)
+        case .ask(let link, let id, let presenter, let question, let timeout):
+            let end = clock.now() + timeout
+            let timer = Task { [self] in
+                // Cancelled when it is answered.
+                guard (try? await clock.sleep(end)) != nil else { return }
+                perform { $0.timedOut(id) }
+            }
+            state.withLock { $0.timers[id] = timer }
+            link.ask(id, of: presenter, question, timeout: timeout)
+        case .tell(let link, let presenter, let message): link.tell(presenter, message)
+        case .passedOver(let link, let presenter, let question): link.passedOver(presenter, question)
+        case .askMount(let id, let accesses, let process):
+            guard let writers = writers.withLock({ $0.mount }) else { return perform { $0.mountIsQuiet(id) } }
+            let task = Task { [self] in
+                await writers.untilQuiet(accesses, except: process)
+                state.withLock { _ = $0.mountTasks.removeValue(forKey: id) }
+                perform { $0.mountIsQuiet(id) }
+            }
+            state.withLock { $0.mountTasks[id] = task }
+        case .cancel(let task): task.cancel()
+        }
+    }
+
+    /// Whether programs may be writing through handles that have no claim.
+    var mountIsWriting: Bool { writers.withLock { $0.mount }?.isWriting ?? false }
+
+    func publish(_ state: borrowing State) {
+        set(active, state.machine.isActive)
+        set(occupied, state.machine.hasClaims)
+        set(presented, state.machine.hasPresenters)
+    }
+
+    private func set(_ flag: borrowing Atomic<Bool>, _ value: Bool) {
+        if flag.load(ordering: .relaxed) != value { flag.store(value, ordering: .relaxed) }
     }
 }
 
 extension Coordinator.State {
-    mutating func newID() -> ClaimID {
-        defer { nextID += 1 }
-        return ClaimID(nextID)
-    }
-
-    /// The waiters that `actions` answer.
-    mutating func take(
-        _ actions: [ClaimAction]
-    ) -> [(CheckedContinuation<Result<Claim, CoordinationError>, Never>, Result<Claim, CoordinationError>)] {
-        actions.compactMap { action in
-            switch action {
-            case .grant(let id, let accesses):
-                waiters.removeValue(forKey: id).map { ($0, .success(Claim(id: id, accesses: accesses))) }
-            case .fail(let id, let error):
-                waiters.removeValue(forKey: id).map { ($0, .failure(error)) }
-            }
-        }
+    /// Whether the caller is to carry effects out; somebody else does otherwise.
+    mutating func mustDeliver() -> Bool {
+        guard !isDelivering, !effects.isEmpty else { return false }
+        isDelivering = true
+        return true
     }
 }

@@ -25,6 +25,10 @@ struct ClaimRecord {
     var isNested: Bool
     var client: ClientID?
     var processID: Int32?
+    /// Whether others are still to be asked before it is granted.
+    var asksFirst: Bool
+    /// Whether they are being asked.
+    var isAsking = false
     var since: Duration
     var deadline: Duration?
 

@@ -1,7 +1,8 @@
 /// Cycles of waiting.
 ///
-/// An edge leads from a waiter to each claim in its way, and from a holder to each nested request of its purpose that
-/// was made while it held: it does not end before that one was answered.
+/// An edge leads from a waiter to each claim in its way, from a holder to each nested request of its purpose that
+/// was made while it held: it does not end before that one was answered; and from one that asks others to each request
+/// that these made meanwhile.
 extension ClaimTable {
     /// How much of a lane the search has been through.
     private struct Coverage {
@@ -25,7 +26,9 @@ extension ClaimTable {
             next[slot] = before
             queue.append(slot)
             let record = records[Int(slot)]
-            guard record.isNested, !record.isHeld else { return }
+            guard !record.isHeld else { return }
+            for asker in askers(of: record) where next[asker] == nil { add(asker, before: slot) }
+            guard record.isNested else { return }
             for holder in purposes[record.purpose].held where records[Int(holder)].encloses(order: record.order) {
                 if next[holder] == nil { add(holder, before: slot) }
             }
@@ -49,17 +52,24 @@ extension ClaimTable {
         return cycle
     }
 
-    /// Fails the youngest nested waiter that is in a cycle, until there is none. Only a move makes cycles.
+    /// Fails the youngest waiter that is in a cycle and has a claim waiting for its answer, until there is none. Only a
+    /// move makes cycles.
     mutating func breakCycles() -> [ClaimAction] {
         var actions: [ClaimAction] = []
-        while purposes.nestedWaitingCount > 0, let (slot, cycle) = youngestInCycle() {
+        while purposes.nestedWaitingCount > 0 || !asked.isEmpty, let (slot, cycle) = youngestInCycle() {
             actions += fail(slot, .deadlock(cycle: cycle))
         }
         return actions
     }
 
     private func youngestInCycle() -> (Int32, [ClaimReport])? {
-        let nested = purposes.records.flatMap { $0.live > 0 ? $0.nestedWaiting : [] }
+        var nested = purposes.records.flatMap { $0.live > 0 ? $0.nestedWaiting : [] }
+        if !asked.isEmpty {
+            nested += slots.values.filter { slot in
+                let record = records[Int(slot)]
+                return !record.isHeld && !record.isNested && !askers(of: record).isEmpty
+            }
+        }
         for slot in nested.sorted(by: { records[Int($0)].order > records[Int($1)].order }) {
             let next = waiters(leadingTo: [slot])
             if let other = next[slot], other >= 0 { return (slot, cycle(from: slot, through: other, next)) }

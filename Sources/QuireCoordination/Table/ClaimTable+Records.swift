@@ -4,8 +4,8 @@ extension ClaimTable {
     mutating func insert(_ request: ClaimRequest) -> Int32 {
         let record = ClaimRecord(
             id: request.id, order: nextOrder, purpose: purposes.enter(request.purpose), accesses: request.accesses,
-            isNested: request.isNested, client: request.client, processID: request.processID, since: request.now,
-            deadline: request.deadline)
+            isNested: request.isNested, client: request.client, processID: request.processID,
+            asksFirst: request.asksFirst, since: request.now, deadline: request.deadline)
         nextOrder += 1
         let slot: Int32
         if let reused = freeSlots.popLast() {
@@ -68,11 +68,12 @@ extension ClaimTable {
         freeSlots.append(slot)
     }
 
-    mutating func startWaiting(_ slot: Int32, parkedOn blocker: Int32) {
+    /// - Parameter blocker: nil for one that asks others.
+    mutating func startWaiting(_ slot: Int32, parkedOn blocker: Int32?) {
         let record = records[Int(slot)]
         if record.isNested { records[Int(slot)].position = purposes.addNestedWaiting(slot, record.purpose) }
         if !record.overtook.isEmpty { overtaking += 1 }
-        park(slot, on: blocker)
+        if let blocker { park(slot, on: blocker) }
         guard let deadline = record.deadline else { return }
         waitingWithDeadline += 1
         deadlines.insert(.init(deadline: deadline, order: record.order, slot: slot))
@@ -85,6 +86,7 @@ extension ClaimTable {
     /// What is undone when a waiter is granted or fails.
     mutating func stopWaiting(_ slot: Int32) {
         unpark(slot)
+        if records[Int(slot)].isAsking { stopAsking(slot) }
         let record = records[Int(slot)]
         if !record.overtook.isEmpty { overtaking -= 1 }
         if record.deadline != nil { waitingWithDeadline -= 1 }
@@ -129,6 +131,9 @@ extension ClaimTable {
             if let blocker = blocker(of: slot) {
                 unpark(slot)
                 park(slot, on: blocker)
+            } else if records[Int(slot)].asksFirst {
+                unpark(slot)
+                if !records[Int(slot)].isAsking { actions.append(startAsking(slot)) }
             } else {
                 stopWaiting(slot)
                 if !records[Int(slot)].overtook.isEmpty { putAhead(slot) }

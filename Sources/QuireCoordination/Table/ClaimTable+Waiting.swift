@@ -10,14 +10,15 @@ extension ClaimTable {
     mutating func decide(_ slot: Int32) -> Decision {
         guard let blocker = blocker(of: slot) else { return .grant }
         let record = records[Int(slot)]
-        let holders = purposes[record.purpose].held
-        guard record.isNested, !holders.isEmpty else { return .wait(blocker) }
+        let holders = record.isNested ? purposes[record.purpose].held : []
+        let askers = askers(of: record)
+        guard !holders.isEmpty || !askers.isEmpty else { return .wait(blocker) }
         let blockers = allBlockers(of: slot)
-        if isCovered(slot, by: holders), !blockers.contains(where: { records[Int($0)].isHeld }) {
+        if !record.asksFirst, isCovered(slot, by: holders), !blockers.contains(where: { records[Int($0)].isHeld }) {
             putAhead(slot)
             return .grant
         }
-        let waiters = waiters(leadingTo: holders)
+        let waiters = waiters(leadingTo: holders + askers)
         var overtaken: [Int32] = []
         for other in blockers where waiters[other] != nil {
             if records[Int(other)].isHeld { return .deadlock(cycle(from: slot, through: other, waiters)) }
@@ -25,12 +26,13 @@ extension ClaimTable {
         }
         guard !overtaken.isEmpty else { return .wait(blocker) }
         records[Int(slot)].overtook = Set(overtaken.map { records[Int($0)].order })
-        guard let blocker = self.blocker(of: slot) else {
+        let remaining = self.blocker(of: slot)
+        if remaining == nil, !record.asksFirst {
             putAhead(slot)
             return .grant
         }
         for other in overtaken { records[Int(other)].overtakenBy.append((slot, record.order)) }
-        return .wait(blocker)
+        return remaining.map { .wait($0) } ?? .grant
     }
 
     /// One claim that `slot` waits for: the youngest, except among those below a tree.

@@ -10,9 +10,12 @@
 ///
 /// An item inside a package counts as the package. A request waits for what was asked for before it, held or not, so
 /// nobody starves and neighbouring readers run together. There is one exception: a nested request goes ahead of waiters
-/// that wait for what its own purpose holds, because those claims will not end before it was answered. Where it would
-/// wait for a *holder* that waits for them, it fails with `.deadlock`. No cycle comes into being otherwise, except by
-/// a move; then the youngest nested request in it fails.
+/// that wait for what its own purpose holds, because those claims will not end before it was answered, and a request of
+/// somebody who is being asked goes ahead of the one on whose behalf. Where it would wait for a *holder* that waits for
+/// them, it fails with `.deadlock`. No cycle comes into being otherwise, except by a move; then the youngest nested
+/// request in it fails.
+///
+/// A request that asks first is not granted when its turn comes but becomes `.ready`; it keeps its place until `proceed`.
 ///
 /// A waiter is parked on one claim that is in its way (the youngest), and looks again when that one ends. So 100,000
 /// waiters for one item are resolved in about linear time.
@@ -34,6 +37,8 @@ package struct ClaimTable {
     var nextOrder: UInt64 = 1
     /// How many waiters went ahead of others.
     var overtaking = 0
+    /// Who is asked before whose request goes on.
+    var asked: [Respondent: [Asking]] = [:]
 
     package init() {}
 
@@ -73,6 +78,31 @@ package struct ClaimTable {
         return fail(slot, .cancelled)
     }
 
+    /// Ends a request that waits or asks, because somebody who was asked refused. Unknown ids and holders are left alone.
+    package mutating func refuse(_ id: ClaimID, _ reason: String) -> [ClaimAction] {
+        guard let slot = slots[id], !records[Int(slot)].isHeld else { return [] }
+        return fail(slot, .refused(reason: reason))
+    }
+
+    /// Whether a claim that `process` holds, other than the mount's, already gives it `access`.
+    package func covers(_ access: Access, process: Int32) -> Bool {
+        guard hasExplicitClaims else { return false }
+        let isRead = access.lane == .reads
+        func holds(_ node: Int32, _ kinds: [LaneKind]) -> Bool {
+            kinds.contains { kind in
+                lanes[ClaimRecord.Key(node: node, lane: kind).laneIndex].entries.contains { entry in
+                    guard entry.slot >= 0 else { return false }
+                    let record = records[Int(entry.slot)]
+                    return record.isHeld && record.processID == process && purposes[record.purpose].purpose != .mount
+                }
+            }
+        }
+        if let node = trie.node(at: access.key), holds(node, isRead ? LaneKind.allCases : [.writes, .trees]) {
+            return true
+        }
+        return treeEntries > 0 && trie.nodes(above: access.key).contains { holds($0, [.trees]) }
+    }
+
     /// Ends the waiters whose deadline is not after `now`, earliest first.
     package mutating func expire(now: Duration) -> [ClaimAction] {
         var actions: [ClaimAction] = []
@@ -99,6 +129,13 @@ package struct ClaimTable {
         }
         let slot = insert(request)
         switch decide(slot) {
+        case .grant where request.asksFirst:
+            guard waits else {
+                withdraw(slot)
+                return nil
+            }
+            startWaiting(slot, parkedOn: nil)
+            return startAsking(slot)
         case .grant:
             return grant(slot)
         case .wait(let blocker):

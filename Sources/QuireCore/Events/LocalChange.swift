@@ -15,7 +15,8 @@ package struct LocalChange: Sendable, Hashable {
     /// What must be at `path` at the moment of the swap.
     package enum Expectation: Sendable, Hashable {
         case absent
-        /// This fingerprint, and no open write handle. For directories only inode and kind are compared.
+        /// This fingerprint, and no open write handle. Of directories inode and kind are compared, and that it was not made
+        /// after the fingerprint's ctime.
         case fingerprint(Fingerprint)
     }
 
@@ -27,16 +28,19 @@ package struct LocalChange: Sendable, Hashable {
     package var base: BaseRecord?
     /// Refuse also when the file is open for reading (eviction).
     package var refuseIfOpen: Bool
+    /// Inode of the directory that what is installed, made or moved is to lie in; nil for whatever is at that path.
+    package var within: UInt64?
 
     package init(
         path: RelativePath, _ operation: Operation, expecting: Expectation, base: BaseRecord?,
-        refuseIfOpen: Bool = false
+        refuseIfOpen: Bool = false, within: UInt64? = nil
     ) {
         self.path = path
         self.operation = operation
         self.expecting = expecting
         self.base = base
         self.refuseIfOpen = refuseIfOpen
+        self.within = within
     }
 }
 

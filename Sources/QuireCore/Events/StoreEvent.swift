@@ -69,10 +69,14 @@ package enum StoreEvent: Sendable, Hashable {
         /// The provider's state that the entry now equals; nil to leave the base as it is (a conflict's copy being moved
         /// aside), and for `.removed`.
         package var base: BaseRecord?
+        /// The directory that the entry came to is the one that `base` lies in, wherever its own base is so far: moves are
+        /// followed one by one, and a path may be another directory's until all are.
+        package var isInPlace: Bool
 
-        package init(_ change: Change, base: BaseRecord?) {
+        package init(_ change: Change, base: BaseRecord?, isInPlace: Bool = false) {
             self.change = change
             self.base = base
+            self.isInPlace = isInPlace
         }
     }
 

@@ -1,13 +1,10 @@
-import Glibc
-
 /// Runs work that may block, a few pieces at a time, oldest first, on threads that give way to the rest of the process.
 ///
 /// Threads are made when there is work and end after a few idle seconds. Where no thread can be had, the work is done by
 /// the ones that are there; where there is none at all, by the caller.
 package final class BackgroundPool: @unchecked Sendable {
-    // Guarded by `mutex`: everything variable. Innermost lock: nothing is called while it is held.
-    private let mutex: UnsafeMutablePointer<pthread_mutex_t>
-    private let condition: UnsafeMutablePointer<pthread_cond_t>
+    // Guarded by `monitor`: everything variable.
+    private let monitor = ThreadMonitor()
     private var waiting: [@Sendable () -> Void] = []
     private var next = 0
     private var threads = 0
@@ -27,22 +24,6 @@ package final class BackgroundPool: @unchecked Sendable {
         self.label = label
         self.width = width
         self.niceness = niceness
-        mutex = .allocate(capacity: 1)
-        condition = .allocate(capacity: 1)
-        pthread_mutex_init(mutex, nil)
-        var attributes = pthread_condattr_t()
-        pthread_condattr_init(&attributes)
-        pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC)
-        pthread_cond_init(condition, &attributes)
-        pthread_condattr_destroy(&attributes)
-    }
-
-    deinit {
-        // Threads hold a reference: there is none any more.
-        pthread_cond_destroy(condition)
-        pthread_mutex_destroy(mutex)
-        condition.deallocate()
-        mutex.deallocate()
     }
 
     /// Runs `body` on a thread of the pool and returns what it returns. It runs to its end, whatever becomes of the task.
@@ -57,10 +38,10 @@ package final class BackgroundPool: @unchecked Sendable {
 
     /// Runs `job` on a thread of the pool, after those submitted before have begun.
     package func submit(_ job: @escaping @Sendable () -> Void) {
-        let startsThread = locked { () -> Bool in
+        let startsThread = monitor.locked { () -> Bool in
             waiting.append(job)
             if idle > 0 {
-                pthread_cond_signal(condition)
+                monitor.signal()
                 return false
             }
             guard threads < width else { return false }
@@ -68,15 +49,15 @@ package final class BackgroundPool: @unchecked Sendable {
             return true
         }
         guard startsThread, OwnedThread(name: label, niceness: niceness, { self.work() }) == nil else { return }
-        let isAlone = locked { () -> Bool in
+        let isAlone = monitor.locked { () -> Bool in
             threads -= 1
             return threads == 0
         }
-        if isAlone { while let job = locked({ takeJob() }) { job() } }
+        if isAlone { while let job = monitor.locked({ takeJob() }) { job() } }
     }
 
     private func work() {
-        while let job = locked({ waitForJob() }) { job() }
+        while let job = monitor.locked({ waitForJob() }) { job() }
     }
 
     private func takeJob() -> (@Sendable () -> Void)? {
@@ -95,24 +76,16 @@ package final class BackgroundPool: @unchecked Sendable {
 
     /// Nil when nothing came for a while: the thread ends.
     private func waitForJob() -> (@Sendable () -> Void)? {
-        var deadline = timespec()
-        clock_gettime(CLOCK_MONOTONIC, &deadline)
-        deadline.tv_sec += Self.idleSeconds
+        let deadline = ThreadMonitor.deadline(milliseconds: Self.idleSeconds * 1000)
         while true {
             if let job = takeJob() { return job }
             idle += 1
-            let result = pthread_cond_timedwait(condition, mutex, &deadline)
+            let isInTime = monitor.wait(until: deadline)
             idle -= 1
-            if result == ETIMEDOUT, waiting.isEmpty {
+            if !isInTime, waiting.isEmpty {
                 threads -= 1
                 return nil
             }
         }
-    }
-
-    private func locked<Value>(_ body: () -> Value) -> Value {
-        pthread_mutex_lock(mutex)
-        defer { pthread_mutex_unlock(mutex) }
-        return body()
     }
 }

@@ -5,7 +5,7 @@ import Synchronization
 /// A POSIX thread that runs one closure: outside the cooperative pool, so it may sleep in the kernel. Signals are left to
 /// other threads.
 package final class OwnedThread: Sendable {
-    private let handle = Mutex<pthread_t?>(nil)
+    private let handle = Lock<pthread_t?>(nil)
 
     /// Starts the thread. Nil when the system has no room for one.
     ///

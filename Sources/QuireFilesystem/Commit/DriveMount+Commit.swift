@@ -1,3 +1,4 @@
+import CFuse
 import Glibc
 package import QuireCore
 import QuireStore
@@ -15,6 +16,15 @@ extension DriveMount: LocalTreeCommitter {
 
     /// Records what programs wrote through handles that are still open, or closed a moment ago.
     package func reportWrites() { driver.reportWrites() }
+
+    /// Whether there is a directory at `path` in the store now.
+    package func isDirectory(_ path: RelativePath) -> Bool {
+        var status = stat()
+        guard lstat("\(driver.tree.rootPath)/\(String(decoding: path.bytes, as: UTF8.self))", &status) == 0 else {
+            return false
+        }
+        return status.st_mode & S_IFMT == S_IFDIR
+    }
 
     package var isBusy: Bool { driver.load.isBusy }
 }

@@ -1,5 +1,6 @@
 import CFuse
 import Glibc
+import QuireCoordination
 import QuireCore
 import QuireStore
 import Synchronization
@@ -19,8 +20,23 @@ extension Driver {
             return (outcome, notices)
         }
         for notice in notices { send(notice) }
+        if case .done(let committed) = outcome { tell(change, isNew: committed.previous == nil) }
         if case .done = outcome { try CompareAndSwap.makeDurable(tree, change) }
         return outcome.result
+    }
+
+    /// Tells presenters of a change from elsewhere.
+    private func tell(_ change: LocalChange, isNew: Bool) {
+        let coordinator = services.coordinator
+        guard coordinator.hasPresenters || coordinator.hasClaims else { return }
+        switch change.operation {
+        case .install, .makeDirectory:
+            if isNew { coordinator.noteAppearance(change.path) } else { coordinator.noteChange(change.path) }
+        case .setAttributes: coordinator.noteChange(change.path)
+        case .move(let destination): coordinator.noteMove(from: change.path, to: destination)
+        // Nobody was asked before; who presents it finds it gone.
+        case .remove: coordinator.noteChange(change.path)
+        }
     }
 
     private func openState(_ status: FileStatus) -> OpenState {
@@ -105,8 +121,9 @@ extension Driver {
             state.byInode[status.inode] = node
             return node
         }
-        // The rename has changed the directory's times.
-        if let rebound { return [.content(rebound), .attributes(directory)] }
+        // The rename has changed the directory's ctime. A listing that the kernel keeps as long as the mtime stays has the
+        // file's former number, where that is another one now.
+        if let rebound { return [.content(rebound), isDataless ? .content(directory) : .attributes(directory)] }
         detach(previous.inode, from: directory, name, wasLast: previous.linkCount <= 1, kept: nil)
         return [.entry(directory: directory, name)] + otherNames(of: previous)
     }

@@ -10,7 +10,7 @@ import Synchronization
 /// directory's or the pages' locks for it, which a parked request may hold. What concerns attributes alone takes none of
 /// them, and is sent at once.
 final class KernelNotifier: Sendable {
-    private let session = Mutex<SessionPointer?>(nil)
+    private let session = Lock<SessionPointer?>(nil)
     private let queue = DispatchQueue(label: "quire.notify")
 
     /// Starts with a session; before, and after `stop`, notifications are dropped.

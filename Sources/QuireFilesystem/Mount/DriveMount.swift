@@ -18,7 +18,7 @@ package final class DriveMount: Sendable {
     let readers: Int
     private let stopped = Atomic<Bool>(false)
     private let relay = ReaderRelay()
-    private let readersLeft: Mutex<Int>
+    private let readersLeft: Lock<Int>
     private let ended: EndSignal
     private let isUnmounting = Atomic<Bool>(false)
 
@@ -48,6 +48,7 @@ package final class DriveMount: Sendable {
             collectsWrites: options.collectsWrites, traces: options.traces)
         let session = try FuseSession.open(driver: driver, mountpoint: mountpoint, options: options)
         let mount = DriveMount(mountpoint: mountpoint, driver: driver, session: session, readers: options.readers)
+        services.coordinator.attach(mount: driver)
         mount.start(readers: options.readers)
         return mount
     }
@@ -57,7 +58,7 @@ package final class DriveMount: Sendable {
         self.driver = driver
         self.session = session
         self.readers = readers
-        self.readersLeft = Mutex(readers)
+        self.readersLeft = Lock(readers)
         self.ended = EndSignal()
         driver.session.withLock { $0 = session }
         driver.notifier.start(session)
@@ -73,6 +74,9 @@ package final class DriveMount: Sendable {
     /// Requests that wait for a download, a claim or a slow disk.
     package var parkedRequests: Int { driver.parking.count }
 
+    /// An element each time that the kernel forgot a large part of the files it knew. For one reader.
+    package var forgotten: AsyncStream<Void> { driver.table.forgotten }
+
     /// Replaces the names in the root that programs cannot rename or remove.
     package func setContainerRoots(_ names: Set<FileName>) { driver.containerRoots.withLock { $0 = names } }
 
@@ -81,14 +85,28 @@ package final class DriveMount: Sendable {
 
     /// Unmounts.
     ///
-    /// - Parameter lazily: detach even while programs use it. They are served on until this process ends; what they
-    ///   still write then is in the store, and found at the next start's rescan.
+    /// - Parameter lazily: detach even while programs use it. What they wrote so far is in the store; they are served on
+    ///   until this process ends, and what they still write with passthrough is in the store, too, and found at the next start's rescan.
     /// - Throws: `MountError` `.busy` when programs use it (not when lazily).
     package func unmount(lazily: Bool) async throws(MountError) {
         isUnmounting.store(true, ordering: .relaxed)
+        if lazily { await writeBack() }
         try await Unmounting.unmount(mountpoint, lazily: lazily)
         driver.parking.interruptAll()
         if lazily { ended.signal() } else { await ended.wait() }
+    }
+
+    /// Has the kernel send what it has collected of files that are open.
+    private func writeBack() async {
+        let driver = driver
+        await withCheckedContinuation { continuation in
+            DispatchQueue.global().async {
+                for node in driver.table.locked({ Array($0.writing.values) }) {
+                    driver.notifier.writeBack(driver.table.identifier(node))
+                }
+                continuation.resume()
+            }
+        }
     }
 
     private func start(readers: Int) {

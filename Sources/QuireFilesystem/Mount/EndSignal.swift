@@ -1,3 +1,4 @@
+import QuireCore
 import Synchronization
 
 /// An event that happens once; any number of tasks wait for it.
@@ -7,7 +8,7 @@ final class EndSignal: Sendable {
         var waiters: [CheckedContinuation<Void, Never>] = []
     }
 
-    private let state = Mutex(State())
+    private let state = Lock(State())
 
     /// It happens; waiters go on.
     func signal() {

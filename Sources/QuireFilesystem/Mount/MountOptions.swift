@@ -6,8 +6,7 @@ package struct MountOptions: Sendable, Equatable {
     package var allowOther: Bool
     /// Use kernel passthrough where the kernel and the privileges allow it.
     package var passthrough: Bool
-    /// Without passthrough, let the kernel collect small writes and send them when a file is closed or synced. The store's
-    /// times of a written file are those of the sending, and a full disk is told late.
+    /// Without passthrough, let the kernel collect writes and send them when a file is closed or synced, at the latest.
     package var collectsWrites: Bool
     /// Threads that read requests, 1 … 16: one at a time, the others stand in for it when it is held up.
     package var readers: Int
@@ -23,7 +22,7 @@ package struct MountOptions: Sendable, Equatable {
 
     package init(
         source: String = "quire", allowOther: Bool = false, passthrough: Bool = true,
-        collectsWrites: Bool = false,
+        collectsWrites: Bool = true,
         readers: Int = MountOptions.defaultReaders,
         others: [String] = [],
         descriptorCache: Int? = nil, traces: Bool = false

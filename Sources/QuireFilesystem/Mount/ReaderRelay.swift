@@ -1,5 +1,4 @@
-import CFuse
-import Glibc
+import QuireCore
 import Synchronization
 
 /// Who of the reader threads reads: one does, the others stand by.
@@ -12,11 +11,11 @@ import Synchronization
 ///     reader   serves ── serves ── serves a slow one ……………………………………… answers, stands by
 ///     watcher    ·    ·     ·    ·    · (the same one still) ── serves ── serves …
 final class ReaderRelay: @unchecked Sendable {
-    // Guarded by `mutex`: `watcher`, `isStopped`.
-    private let mutex: UnsafeMutablePointer<pthread_mutex_t>
-    /// Who stands by waits for one of these: the watcher, and all others.
-    private let watching: UnsafeMutablePointer<pthread_cond_t>
-    private let standing: UnsafeMutablePointer<pthread_cond_t>
+    // Guarded by `monitor`: `watcher`, `isStopped`.
+    private let monitor = ThreadMonitor(conditions: 2)
+    /// Who stands by waits in one of these: the watcher, and all others.
+    private static let watching = 0
+    private static let standing = 1
     private var watcher: Int?
     private var isStopped = false
     /// Set when the watcher sleeps until somebody wakes it.
@@ -28,36 +27,14 @@ final class ReaderRelay: @unchecked Sendable {
     /// After so many looks at an idle reader the watcher sleeps.
     private static let idleLooks = 50
 
-    init() {
-        mutex = .allocate(capacity: 1)
-        watching = .allocate(capacity: 1)
-        standing = .allocate(capacity: 1)
-        pthread_mutex_init(mutex, nil)
-        var attributes = pthread_condattr_t()
-        pthread_condattr_init(&attributes)
-        pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC)
-        pthread_cond_init(watching, &attributes)
-        pthread_cond_init(standing, &attributes)
-        pthread_condattr_destroy(&attributes)
-    }
-
-    deinit {
-        pthread_cond_destroy(standing)
-        pthread_cond_destroy(watching)
-        pthread_mutex_destroy(mutex)
-        standing.deallocate()
-        watching.deallocate()
-        mutex.deallocate()
-    }
-
     /// The reader has got a request and begins to serve it. Thread 0 is the first reader.
     func begin() {
         // Nobody else changes the state while no request is being served.
         state.store(state.load(ordering: .relaxed) &+ 3, ordering: .sequentiallyConsistent)
         guard watcherSleeps.load(ordering: .sequentiallyConsistent) else { return }
-        locked {
+        monitor.locked {
             watcherSleeps.store(false, ordering: .relaxed)
-            pthread_cond_signal(watching)
+            monitor.signal(Self.watching)
         }
     }
 
@@ -70,17 +47,17 @@ final class ReaderRelay: @unchecked Sendable {
 
     /// Waits until thread `number` is to read. False when reading is over.
     func waitForTurn(_ number: Int) -> Bool {
-        locked {
+        monitor.locked {
             while !isStopped {
                 if Self.reader(state.load(ordering: .relaxed)) == number { return true }
                 if watcher == nil {
                     watcher = number
                     let hasTakenOver = watch(number)
                     watcher = nil
-                    pthread_cond_signal(standing)
+                    monitor.signal(Self.standing)
                     if hasTakenOver { return true }
                 } else {
-                    pthread_cond_wait(standing, mutex)
+                    monitor.wait(Self.standing)
                 }
             }
             return false
@@ -89,10 +66,10 @@ final class ReaderRelay: @unchecked Sendable {
 
     /// Nobody reads any more.
     func stop() {
-        locked {
+        monitor.locked {
             isStopped = true
-            pthread_cond_broadcast(watching)
-            pthread_cond_broadcast(standing)
+            monitor.broadcast(Self.watching)
+            monitor.broadcast(Self.standing)
         }
     }
 
@@ -119,14 +96,7 @@ final class ReaderRelay: @unchecked Sendable {
     }
 
     private func sleepShortly() {
-        var deadline = timespec()
-        clock_gettime(CLOCK_MONOTONIC, &deadline)
-        deadline.tv_nsec += Self.watchMilliseconds * 1_000_000
-        if deadline.tv_nsec >= 1_000_000_000 {
-            deadline.tv_nsec -= 1_000_000_000
-            deadline.tv_sec += 1
-        }
-        pthread_cond_timedwait(watching, mutex, &deadline)
+        _ = monitor.wait(Self.watching, until: ThreadMonitor.deadline(milliseconds: Self.watchMilliseconds))
     }
 
     private func sleepUntilWoken(_ seen: UInt64) {
@@ -136,14 +106,8 @@ final class ReaderRelay: @unchecked Sendable {
             watcherSleeps.store(false, ordering: .relaxed)
             return
         }
-        while watcherSleeps.load(ordering: .relaxed), !isStopped { pthread_cond_wait(watching, mutex) }
+        while watcherSleeps.load(ordering: .relaxed), !isStopped { monitor.wait(Self.watching) }
     }
 
     private static func reader(_ state: UInt64) -> Int { Int(state >> 48) }
-
-    private func locked<Value>(_ body: () -> Value) -> Value {
-        pthread_mutex_lock(mutex)
-        defer { pthread_mutex_unlock(mutex) }
-        return body()
-    }
 }

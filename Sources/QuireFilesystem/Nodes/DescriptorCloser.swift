@@ -13,7 +13,7 @@ final class DescriptorCloser: Sendable {
 
     private let pool = BackgroundPool(label: "quire-closer", width: 1)
     /// Innermost lock; descriptors are closed outside.
-    private let state = Mutex(State())
+    private let state = Lock(State())
 
     /// So many may wait; the next is closed by the caller, so that descriptors do not run out.
     private static let limit = 1024

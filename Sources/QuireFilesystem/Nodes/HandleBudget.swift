@@ -1,41 +1,64 @@
 import Glibc
+import QuireCore
 import Synchronization
 
 /// How many of the daemon's descriptors programs may hold by what they have open.
 ///
-/// Each open file and directory costs the daemon one. The rest is its own: the cache of directories, the index, the control
-/// socket, transfers. A program that opens without end gets ENFILE; all others, and the daemon, go on.
+/// Each open file costs the daemon one; an open directory costs it none. The rest is its own: the caches of directories, the
+/// index, the control socket, transfers. Many programs at once wait for each other's handles for a moment; a program that opens
+/// without end gets ENFILE; all others, and the daemon, go on.
 final class HandleBudget: Sendable {
-    /// Most handles at one time for files; a part of the whole is left for directories, so that listing goes on longest.
-    let fileLimit: Int
-    let directoryLimit: Int
+    /// Most handles at one time.
+    let limit: Int
     private let handles = Atomic<Int>(0)
+    private let waiting = Atomic<Int>(0)
+    private let waitedInVain = Atomic<Bool>(false)
+    /// For those who wait.
+    private let monitor = ThreadMonitor()
+
+    private static let longestWait = 1_000
 
     /// - Parameters:
     ///   - descriptors: how many the process may have.
     ///   - cache: how many of them the cache of directories may take.
     init(descriptors: Int, cache: Int) {
         let reserve = min(max(descriptors / 8, 48), 1200)
-        directoryLimit = max(descriptors - cache - reserve, 16)
-        fileLimit = max(directoryLimit - directoryLimit / 10, 8)
+        limit = max(descriptors - cache - Listings.limit - reserve, 16)
     }
 
     /// Whether one more may be opened. A few more than the limit get through when several ask at once; the reserve is for
     /// them, too.
     ///
     /// - Throws: ENFILE.
-    func admitFile() throws(DriverError) {
-        guard handles.load(ordering: .relaxed) < fileLimit else { throw DriverError(ENFILE) }
-    }
-
-    /// As `admitFile`, for a directory.
-    func admitDirectory() throws(DriverError) {
-        guard handles.load(ordering: .relaxed) < directoryLimit else { throw DriverError(ENFILE) }
+    func admit() throws(DriverError) {
+        guard handles.load(ordering: .relaxed) < limit else { throw DriverError(ENFILE) }
     }
 
     /// A handle was opened.
     func take() { handles.add(1, ordering: .relaxed) }
 
     /// A handle's descriptor was closed.
-    func giveBack() { handles.subtract(1, ordering: .relaxed) }
+    func giveBack() {
+        handles.subtract(1, ordering: .sequentiallyConsistent)
+        if waitedInVain.load(ordering: .relaxed) { waitedInVain.store(false, ordering: .relaxed) }
+        // Who waits counts itself before it looks at the handles: one of the two sees the other.
+        if waiting.load(ordering: .sequentiallyConsistent) > 0 { monitor.locked { monitor.signal() } }
+    }
+
+    /// Whether there is none left, but one may soon be given back: none of those who waited before did so in vain.
+    var isWorthWaiting: Bool {
+        handles.load(ordering: .relaxed) >= limit && !waitedInVain.load(ordering: .relaxed)
+    }
+
+    /// Blocks until there is one left, for a second at most.
+    func waitForOne() {
+        waiting.add(1, ordering: .sequentiallyConsistent)
+        defer { waiting.subtract(1, ordering: .relaxed) }
+        let deadline = ThreadMonitor.deadline(milliseconds: Self.longestWait)
+        monitor.locked {
+            while handles.load(ordering: .sequentiallyConsistent) >= limit {
+                guard monitor.wait(until: deadline) else { return waitedInVain.store(true, ordering: .relaxed) }
+            }
+        }
+    }
 }

@@ -33,6 +33,8 @@ final class Node: @unchecked Sendable {
     var hasNoCapability = false
     /// Whether it is known to have no extended attributes at all.
     var hasNoAttributes = false
+    /// For directories: whether the kernel may have been told its attributes since they last changed.
+    var attributesWereTold = false
     /// Whether setuid or setgid may be set, so that a write by an ordinary user has to strip them.
     var mayHavePrivilegeBits = false
 

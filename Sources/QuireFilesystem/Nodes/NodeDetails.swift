@@ -20,8 +20,8 @@ final class NodeDetails: @unchecked Sendable {
 
     /// Names besides the latest, in the order in which they were met, the latest first.
     var otherNames: [Entry] = []
-    /// Open handles.
-    var files: [OpenFile] = []
+    /// Open handles, in no particular order.
+    private(set) var files: [OpenFile] = []
     /// How many of them may write.
     var writers = 0
     var dataPath = DataPath.undecided
@@ -33,6 +33,21 @@ final class NodeDetails: @unchecked Sendable {
     /// number when the content arrives in another inode: `cp` refuses a file whose number changes under it. Never a number
     /// that the store uses, so no two files look like one.
     var shownInode: UInt64?
+
+    func enter(_ file: OpenFile) {
+        file.position = files.count
+        files.append(file)
+    }
+
+    /// The last handle takes the place of `file`: as quick for twenty thousand as for one.
+    func leave(_ file: OpenFile) {
+        let position = file.position
+        guard position < files.count, files[position] === file, let last = files.popLast(), last !== file else {
+            return
+        }
+        last.position = position
+        files[position] = last
+    }
 
     var isEmpty: Bool { otherNames.isEmpty && files.isEmpty && orphan == nil && shownInode == nil }
 }

@@ -9,7 +9,7 @@ import Synchronization
 /// kernel, no callback. Inside it only the event queue's own lock is taken, where an event says what the table says.
 final class NodeTable: Sendable {
     struct State {
-        var byInode: [UInt64: Node] = [:]
+        var byInode = InodeTable()
         /// Directories with a cached descriptor, oldest first (second chance).
         var cachedDirectories: [Node] = []
         /// Handles that are open, of all nodes.
@@ -19,6 +19,17 @@ final class NodeTable: Sendable {
         /// For `Node.shownInode`; no file system hands out numbers of this size.
         var nextShownInode: UInt64 = 1 << 62
 
+        /// How many nodes there were at most since much was forgotten last.
+        private var mostNodes = 0
+
+        /// Notes that a node went; true when that makes a large part of what there was.
+        fileprivate mutating func hasForgottenMuch() -> Bool {
+            mostNodes = max(mostNodes, byInode.count + 1)
+            guard mostNodes - byInode.count >= 50_000, byInode.count < mostNodes / 2 else { return false }
+            mostNodes = byInode.count
+            return true
+        }
+
         /// A number for a file that will change its inode.
         mutating func makeShownInode() -> UInt64 {
             defer { nextShownInode += 1 }
@@ -26,14 +37,22 @@ final class NodeTable: Sendable {
         }
     }
 
+    private let changes = Atomic<UInt>(0)
     let root: Node
     let rootDescriptor: Descriptor
-    let closer = DescriptorCloser()
-    private let state: Mutex<State>
+    let listings = Listings()
+    /// Whether the store is on something slower than memory: syncing and removing may take long.
+    let isOnDisk: Bool
+    /// Where removing takes long.
+    let closer: DescriptorCloser?
+    private let state: Lock<State>
     /// How many directory descriptors are kept.
     let descriptorLimit: Int
     /// How much programs may have open.
     let handles: HandleBudget
+    /// An element each time that much was forgotten at once: memory can be given back.
+    let forgotten: AsyncStream<Void>
+    private let hasForgotten: AsyncStream<Void>.Continuation
 
     /// - Parameters:
     ///   - rootDescriptor: the store's root directory.
@@ -42,13 +61,16 @@ final class NodeTable: Sendable {
     init(rootDescriptor: Descriptor, rootInode: UInt64, descriptorLimit: Int, descriptors: Int) {
         self.handles = HandleBudget(descriptors: descriptors, cache: descriptorLimit)
         self.rootDescriptor = rootDescriptor
+        self.isOnDisk = !StoreCall.isInMemory(rootDescriptor)
+        self.closer = isOnDisk ? DescriptorCloser() : nil
         self.descriptorLimit = max(1, descriptorLimit)
+        (forgotten, hasForgotten) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
         self.root = Node(inode: rootInode, isDirectory: true, at: nil)
         self.root.lookups = 1
         self.root.descriptor = rootDescriptor
         var initial = State()
         initial.byInode[rootInode] = root
-        self.state = Mutex(initial)
+        self.state = Lock(initial)
     }
 
     /// The node behind a kernel's node id. The kernel only names nodes it was given and has not forgotten.
@@ -117,9 +139,31 @@ final class NodeTable: Sendable {
         return node
     }
 
+    /// How many changes of what is in directories there were so far: what `shown` needs to know from before its status.
+    var moment: UInt { changes.load(ordering: .sequentiallyConsistent) }
+
+    /// Something in `directory` has changed, and with it its times and link count.
+    ///
+    /// - Returns: whether the kernel has to be told.
+    func changed(_ directory: Node) -> Bool {
+        changes.add(1, ordering: .sequentiallyConsistent)
+        return locked { _ in
+            defer { directory.attributesWereTold = false }
+            return directory.attributesWereTold
+        }
+    }
+
     /// The file's attributes as programs are told them.
-    func shown(_ status: stat, of node: Node) -> ShownAttributes {
-        let (inode, mayBeKept) = locked { _ in (node.shownInode, node.writers == 0 || !node.dataPath.isPassthrough) }
+    ///
+    /// - Parameter moment: from before `status` was asked for. A directory in which something changed since then is not
+    ///   kept by the kernel: see `Driver.contentsChanged`. Nil for what cannot have changed since.
+    func shown(_ status: stat, of node: Node, asOf moment: UInt? = nil) -> ShownAttributes {
+        let (inode, holds) = locked { _ in
+            if node.isDirectory { node.attributesWereTold = true }
+            return (node.shownInode, node.writers == 0 || !node.dataPath.isPassthrough)
+        }
+        // In this order: who changes the directory from now on sees that it was told.
+        let mayBeKept = holds && (!node.isDirectory || moment == nil || moment == self.moment)
         var shown = ShownAttributes(status: status, mayBeKept: mayBeKept)
         if let inode { shown.status.st_ino = ino_t(inode) }
         return shown
@@ -129,7 +173,7 @@ final class NodeTable: Sendable {
     func enter(_ file: OpenFile, _ state: inout State) {
         let node = file.node
         let details = node.makeDetails()
-        details.files.append(file)
+        details.enter(file)
         state.openFiles += 1
         handles.take()
         guard file.isWriter else { return }
@@ -141,7 +185,7 @@ final class NodeTable: Sendable {
     func leave(_ file: OpenFile, _ state: inout State) {
         let node = file.node
         guard let details = node.details else { return }
-        details.files.removeAll { $0 === file }
+        details.leave(file)
         state.openFiles -= 1
         handles.giveBack()
         guard file.isWriter else { return }
@@ -155,9 +199,9 @@ final class NodeTable: Sendable {
         // What is dropped here may close descriptors, so it outlives the lock.
         var dropped: Descriptor?
         var orphan: Descriptor?
-        locked { state in
+        let isMuch = locked { state in
             node.lookups -= min(count, node.lookups)
-            guard node.lookups == 0 else { return }
+            guard node.lookups == 0 else { return false }
             if state.byInode[node.inode] === node { state.byInode[node.inode] = nil }
             dropped = node.descriptor
             orphan = node.orphan
@@ -165,9 +209,11 @@ final class NodeTable: Sendable {
             node.descriptor = nil
             node.details?.orphan = nil
             Unmanaged.passUnretained(node).release()
+            return state.hasForgottenMuch()
         }
+        if isMuch { hasForgotten.yield() }
         _ = dropped
-        if let orphan { closer.close(orphan) }
+        if let orphan { closer?.close(orphan) }
     }
 
     /// The drive path of `node` by its latest name, nil when it has none any more.

@@ -1,19 +1,28 @@
+import Glibc
 import QuireCore
 
 /// An open handle: what the kernel's `fh` stands for (the address of this object, kept alive until RELEASE).
-final class OpenFile: Sendable {
+///
+/// `@unchecked Sendable`: `position` is guarded as the node's properties.
+final class OpenFile: @unchecked Sendable {
     let node: Node
     /// Open in the store, without O_APPEND: the kernel says where each write goes.
     let descriptor: Descriptor
     let isWriter: Bool
-    /// The write claim held until the handle closes, where explicit claims were about when it was opened.
+    /// The write claim held until the handle closes or comes to rest, where claims or presenters were about when it was
+    /// opened.
     let claim: HeldClaim?
+    /// Where it is among the node's handles. Guarded by NodeTable.state.
+    var position = 0
+    /// The thread that opened it; 0 where nobody knows.
+    let thread: pid_t
 
-    init(node: Node, descriptor: Descriptor, isWriter: Bool, claim: HeldClaim?) {
+    init(node: Node, descriptor: Descriptor, isWriter: Bool, claim: HeldClaim?, thread: pid_t = 0) {
         self.node = node
         self.descriptor = descriptor
         self.isWriter = isWriter
         self.claim = claim
+        self.thread = thread
     }
 
     /// The number for the kernel; balanced by `release(_:)`.

@@ -1,6 +1,7 @@
 import CFuse
 import CLinux
 import Glibc
+import QuireCoordination
 import QuireCore
 import QuireStore
 
@@ -23,6 +24,11 @@ struct AttributeChange: Sendable {
         if access.tv_nsec != Self.omitted || modification.tv_nsec != Self.omitted { times = (access, modification) }
     }
 
+    /// Whether nothing but the access time changes.
+    var isAccessTimeOnly: Bool {
+        mode == nil && uid == nil && gid == nil && size == nil && times?.modification.tv_nsec == Self.omitted
+    }
+
     // UTIME_NOW and UTIME_OMIT of <sys/stat.h>, macros that Swift does not see.
     static let now = (1 << 30) - 1
     static let omitted = (1 << 30) - 2
@@ -36,8 +42,9 @@ struct AttributeChange: Sendable {
 extension Driver {
     /// GETATTR. Never waits for anybody.
     func attributes(_ reply: consuming Reply, _ node: Node) {
+        let moment = table.moment
         switch Result(catching: { () throws(DriverError) in try resolver.status(node) }) {
-        case .success(let status): reply.attributes(table.shown(status, of: node))
+        case .success(let status): reply.attributes(table.shown(status, of: node, asOf: moment))
         case .failure(let error): reply.error(error.errno)
         }
     }
@@ -55,25 +62,35 @@ extension Driver {
 
     /// SETATTR: chmod, chown, truncate, utimens.
     func setAttributes(_ reply: consuming Reply, _ node: Node, _ change: AttributeChange, _ file: OpenFile?) {
-        if change.size != nil, mustAskCoordinator {
-            let accesses = accesses(writing: node)
-            coordinated(reply, accesses) { driver, reply, _ in driver.performSetAttributes(reply, node, change, file) }
+        // The access time alone is nothing that anybody has to know of.
+        if let file, let claim = file.claim {
+            // Part of what the handle was opened for.
+            performSetAttributes(reply, node, change, file, claim)
+        } else if mustAskCoordinator, !change.isAccessTimeOnly {
+            let accesses = accesses(writing: node, change.size == nil ? .contentIndependentMetadataOnly : .inPlace)
+            coordinated(reply, accesses) { driver, reply, claim in
+                driver.performSetAttributes(reply, node, change, file, claim)
+            }
         } else {
-            performSetAttributes(reply, node, change, file)
+            performSetAttributes(reply, node, change, file, nil)
         }
     }
 
     private func performSetAttributes(
-        _ reply: consuming Reply, _ node: Node, _ change: AttributeChange, _ file: OpenFile?
+        _ reply: consuming Reply, _ node: Node, _ change: AttributeChange, _ file: OpenFile?, _ claim: HeldClaim?
     ) {
         let caller = reply.caller
         let outcome = Result { () throws(DriverError) -> stat? in
             try gate.shared { () throws(DriverError) -> stat? in try apply(change, to: node, file, caller) }
         }
         switch outcome {
-        case .success(let status?): reply.attributes(table.shown(status, of: node))
+        case .success(let status?):
+            if !change.isAccessTimeOnly { tellChange(node, claim, caller.pid) }
+            reply.attributes(table.shown(status, of: node))
         case .success(nil):
-            parkForContent(reply, node) { driver, reply in driver.performSetAttributes(reply, node, change, file) }
+            parkForContent(reply, node) { driver, reply in
+                driver.performSetAttributes(reply, node, change, file, claim)
+            }
         case .failure(let error): reply.error(error.errno)
         }
     }

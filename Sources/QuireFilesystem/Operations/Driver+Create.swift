@@ -31,17 +31,20 @@ extension Driver {
     ) {
         if mustAskCoordinator {
             let accesses = accesses(writing: name, in: directory)
-            coordinated(reply, accesses) { driver, reply, _ in driver.performMake(reply, directory, name, mode, call) }
+            coordinated(reply, accesses) { driver, reply, claim in
+                driver.performMake(reply, directory, name, mode, claim, call)
+            }
         } else {
-            performMake(reply, directory, name, mode, call)
+            performMake(reply, directory, name, mode, nil, call)
         }
     }
 
     private func performMake(
-        _ reply: consuming Reply, _ directory: Node, _ name: FileName, _ mode: mode_t?,
+        _ reply: consuming Reply, _ directory: Node, _ name: FileName, _ mode: mode_t?, _ claim: HeldClaim?,
         _ call: (Descriptor, FileName, mode_t) -> CInt
     ) {
         let caller = reply.caller
+        let thread = caller.pid
         let made = Result { () throws(DriverError) -> (Node, stat) in
             try gate.shared { () throws(DriverError) -> (Node, stat) in
                 let descriptor = try resolver.directory(directory)
@@ -49,6 +52,7 @@ extension Driver {
                 return try finishCreation(descriptor, directory, name, mode, caller)
             }
         }
+        if case .success = made { tellAppearance(name, in: directory, claim, thread) }
         answer(reply, made)
     }
 
@@ -65,35 +69,41 @@ extension Driver {
     private func enter(_ status: stat, _ directory: Node, _ name: FileName) -> Node {
         let status = FileStatus(status)
         let (node, parent) = table.lookUpNew(status, in: directory, name: name)
+        contentsChanged(directory)
         record(.created(parent: parent, name: name, status))
         return node
-    }
-
-    /// As `give(_:_:to:_:)`, for a new file that is open. Returns its status.
-    private func give(
-        _ file: Descriptor, in directory: Descriptor, to caller: Caller, _ mode: mode_t
-    ) throws(DriverError) -> stat {
-        if runsAsRoot, caller.uid != 0 || caller.gid != 0 {
-            let inherits = try StoreCall.status(of: directory).st_mode & 0o2000 != 0
-            try StoreCall.check(fchown(file.raw, caller.uid, inherits ? gid_t.max : caller.gid))
-            if mode & 0o6000 != 0 { try StoreCall.check(fchmod(file.raw, mode)) }
-        }
-        return try StoreCall.status(of: file)
     }
 
     /// Makes a new entry the caller's, as if the caller had created it: their user, and their group unless the directory
     /// hands down its own (setgid). Nobody else meets the entry before: the kernel holds the directory's lock.
     private func give(_ directory: Descriptor, _ name: FileName, to caller: Caller, _ mode: mode_t?) throws(DriverError)
     {
+        try give(
+            in: directory, to: caller, mode,
+            owner: { user, group in
+                name.withCString { fchownat(directory.raw, $0, user, group, AT_SYMLINK_NOFOLLOW) }
+            },
+            mode: { mode in name.withCString { fchmodat(directory.raw, $0, mode, 0) } })
+    }
+
+    /// The same for a new file that is open. Returns its status.
+    private func give(
+        _ file: Descriptor, in directory: Descriptor, to caller: Caller, _ mode: mode_t
+    ) throws(DriverError) -> stat {
+        try give(
+            in: directory, to: caller, mode, owner: { fchown(file.raw, $0, $1) }, mode: { fchmod(file.raw, $0) })
+        return try StoreCall.status(of: file)
+    }
+
+    private func give(
+        in directory: Descriptor, to caller: Caller, _ mode: mode_t?, owner setOwner: (uid_t, gid_t) -> CInt,
+        mode setMode: (mode_t) -> CInt
+    ) throws(DriverError) {
         guard runsAsRoot, caller.uid != 0 || caller.gid != 0 else { return }
         let inherits = try StoreCall.status(of: directory).st_mode & 0o2000 != 0
-        let group = inherits ? gid_t.max : caller.gid
-        try StoreCall.check(
-            name.withCString { fchownat(directory.raw, $0, caller.uid, group, AT_SYMLINK_NOFOLLOW) })
+        try StoreCall.check(setOwner(caller.uid, inherits ? gid_t.max : caller.gid))
         // chown takes setuid and setgid away again.
-        if let mode, mode & 0o6000 != 0 {
-            try StoreCall.check(name.withCString { fchmodat(directory.raw, $0, mode, 0) })
-        }
+        if let mode, mode & 0o6000 != 0 { try StoreCall.check(setMode(mode)) }
     }
 
     /// The inode of a directory's node.
@@ -101,6 +111,9 @@ extension Driver {
 
     /// CREATE: a new file, opened.
     func create(_ reply: consuming Reply, _ directory: Node, _ name: FileName, _ mode: mode_t, _ flags: CInt) {
+        if table.handles.isWorthWaiting {
+            return parkForHandle(reply) { driver, reply in driver.create(reply, directory, name, mode, flags) }
+        }
         if mustAskCoordinator {
             let accesses = accesses(writing: name, in: directory)
             coordinated(reply, accesses) { driver, reply, claim in
@@ -115,41 +128,56 @@ extension Driver {
         _ reply: consuming Reply, _ directory: Node, _ name: FileName, _ mode: mode_t, _ flags: CInt,
         _ claim: HeldClaim?
     ) {
-        let caller = reply.caller
-        let made = Result { () throws(DriverError) -> (Node, stat, OpenFile, OpenAnswer) in
-            try gate.shared { () throws(DriverError) -> (Node, stat, OpenFile, OpenAnswer) in
-                try table.handles.admitFile()
-                let parent = try resolver.directory(directory)
-                let storeFlags = wantedStoreFlags(flags) | O_CREAT | O_EXCL
-                let raw = name.withCString { openat(parent.raw, $0, storeFlags, mode & 0o7777) }
-                guard raw >= 0 else {
-                    // Somebody (the sync engine) was first: the kernel looks again and opens what is there.
-                    throw errno == EEXIST && flags & O_EXCL == 0 ? DriverError(ESTALE) : DriverError.last()
-                }
-                let descriptor = Descriptor(owning: raw)
-                let status = try give(descriptor, in: parent, to: caller, mode & 0o7777)
-                let node = enter(status, directory, name)
-                let file = OpenFile(node: node, descriptor: descriptor, isWriter: Self.isWriter(flags), claim: claim)
-                return (node, status, file, register(file, status))
-            }
+        // Somebody (the sync engine) may be first: the kernel looks again then, and opens what is there.
+        let refusal = flags & O_EXCL == 0 ? ESTALE : EEXIST
+        let thread = reply.caller.pid
+        makeFile(reply, in: directory, mode, flags, claim) { parent, flags in
+            let raw = name.withCString { openat(parent.raw, $0, flags | O_CREAT | O_EXCL, mode & 0o7777) }
+            if raw < 0, errno == EEXIST { errno = refusal }
+            return raw
+        } enter: { status in
+            let node = enter(status, directory, name)
+            tellAppearance(name, in: directory, claim, thread)
+            return node
         }
-        answer(reply, created: made)
     }
 
     /// TMPFILE: a new file without a name, opened. Nobody is told of it before LINK gives it one.
     func createNameless(_ reply: consuming Reply, _ directory: Node, _ mode: mode_t, _ flags: CInt) {
+        if table.handles.isWorthWaiting {
+            return parkForHandle(reply) { driver, reply in driver.createNameless(reply, directory, mode, flags) }
+        }
+        makeFile(reply, in: directory, mode, flags, nil) { parent, flags in
+            // Not O_EXCL: the kernel knows whether it may get a name.
+            openat(parent.raw, ".", flags | quire_O_TMPFILE, mode & 0o7777)
+        } enter: { status in
+            table.lookUpNameless(FileStatus(status))
+        }
+    }
+
+    /// Answers with a new file, opened.
+    ///
+    /// - Parameters:
+    ///   - open: makes it in the store, with the open flags it is given.
+    ///   - enter: gives its node.
+    private func makeFile(
+        _ reply: consuming Reply, in directory: Node, _ mode: mode_t, _ flags: CInt, _ claim: HeldClaim?,
+        open: (Descriptor, CInt) -> CInt, enter: (stat) -> Node
+    ) {
         let caller = reply.caller
         let made = Result { () throws(DriverError) -> (Node, stat, OpenFile, OpenAnswer) in
             try gate.shared { () throws(DriverError) -> (Node, stat, OpenFile, OpenAnswer) in
-                try table.handles.admitFile()
+                try table.handles.admit()
                 let parent = try resolver.directory(directory)
-                // Not O_EXCL: the kernel knows whether it may get a name.
-                let raw = openat(parent.raw, ".", Self.storeFlags(flags) | quire_O_TMPFILE, mode & 0o7777)
+                let raw = open(parent, wantedStoreFlags(flags))
                 guard raw >= 0 else { throw DriverError.last() }
                 let descriptor = Descriptor(owning: raw)
                 let status = try give(descriptor, in: parent, to: caller, mode & 0o7777)
-                let node = table.lookUpNameless(FileStatus(status))
-                let file = OpenFile(node: node, descriptor: descriptor, isWriter: Self.isWriter(flags), claim: nil)
+                let node = enter(status)
+                let file = OpenFile(
+                    node: node, descriptor: descriptor, isWriter: Self.isWriter(flags), claim: claim, thread: caller.pid
+                )
+                watch(file)
                 return (node, status, file, register(file, status))
             }
         }
@@ -177,13 +205,18 @@ extension Driver {
     func link(_ reply: consuming Reply, _ node: Node, _ directory: Node, _ name: FileName) {
         if mustAskCoordinator {
             let accesses = accesses(writing: name, in: directory)
-            coordinated(reply, accesses) { driver, reply, _ in driver.performLink(reply, node, directory, name) }
+            coordinated(reply, accesses) { driver, reply, claim in
+                driver.performLink(reply, node, directory, name, claim)
+            }
         } else {
-            performLink(reply, node, directory, name)
+            performLink(reply, node, directory, name, nil)
         }
     }
 
-    private func performLink(_ reply: consuming Reply, _ node: Node, _ directory: Node, _ name: FileName) {
+    private func performLink(
+        _ reply: consuming Reply, _ node: Node, _ directory: Node, _ name: FileName, _ claim: HeldClaim?
+    ) {
+        let thread = reply.caller.pid
         let made = Result { () throws(DriverError) -> (Node, stat) in
             try gate.shared { () throws(DriverError) -> (Node, stat) in
                 let parent = try resolver.directory(directory)
@@ -191,12 +224,14 @@ extension Driver {
                 let result = name.withCString { linkat(AT_FDCWD, source.proc, parent.raw, $0, AT_SYMLINK_FOLLOW) }
                 try StoreCall.check(result)
                 let status = try StoreCall.status(in: parent, name)
+                contentsChanged(directory)
                 let linked = table.lookUp(FileStatus(status), in: directory, name: name)
                 record(.created(parent: directoryInode(directory), name: name, FileStatus(status)))
                 report(linked, status, content: false)
                 return (linked, status)
             }
         }
+        if case .success = made { tellAppearance(name, in: directory, claim, thread) }
         answer(reply, made)
     }
 }

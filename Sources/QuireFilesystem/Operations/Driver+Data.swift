@@ -2,6 +2,7 @@ import CFuse
 import CLinux
 import Glibc
 import QuireCore
+import Synchronization
 
 extension Driver {
     /// READ, where the kernel does not read by itself.
@@ -23,14 +24,11 @@ extension Driver {
     /// WRITE, where the kernel does not write by itself.
     func write(_ reply: consuming Reply, _ file: OpenFile, _ bytes: UnsafeRawBufferPointer, _ offset: off_t) {
         let caller = reply.caller
-        var count = 0
-        while count < bytes.count {
-            let part = pwrite(
-                file.descriptor.raw, bytes.baseAddress?.advanced(by: count), bytes.count - count, offset + off_t(count))
-            if part < 0, errno == EINTR { continue }
-            if part < 0, count == 0 { return reply.error(errno) }
-            if part <= 0 { break }
-            count += part
+        let count = leavingTimes(of: file.descriptor) { Self.write(bytes, to: file.descriptor, at: offset) }
+        guard count >= 0 else {
+            let code = errno
+            space.refused(code, at: MonotonicClock.now())
+            return reply.error(code)
         }
         if caller.uid != 0, table.locked({ _ in file.node.mayHavePrivilegeBits }) {
             let stripped = Result { () throws(DriverError) -> Void in
@@ -41,21 +39,72 @@ extension Driver {
         reply.written(count)
     }
 
+    /// - Returns: how many bytes were written; -1, with errno, where none could be.
+    private static func write(_ bytes: UnsafeRawBufferPointer, to descriptor: Descriptor, at offset: off_t) -> Int {
+        var count = 0
+        while count < bytes.count {
+            let part = pwrite(
+                descriptor.raw, bytes.baseAddress?.advanced(by: count), bytes.count - count, offset + off_t(count))
+            if part < 0, errno == EINTR { continue }
+            if part < 0, count == 0 { return -1 }
+            if part <= 0 { break }
+            count += part
+        }
+        return count
+    }
+
+    /// Runs a change of a file's content. Where the kernel collects writes the file's mtime stays as it was: the kernel
+    /// keeps the times then, sends those that changed itself, and takes no notice of others.
+    ///
+    /// - Returns: what `change` returned; errno is as `change` left it.
+    func leavingTimes<Result>(of descriptor: Descriptor, _ change: () -> Result) -> Result {
+        guard writesBack.load(ordering: .relaxed), let before = try? StoreCall.status(of: descriptor) else {
+            return change()
+        }
+        let result = change()
+        let code = errno
+        let times = [timespec(tv_sec: 0, tv_nsec: AttributeChange.omitted), before.st_mtim]
+        // It fails where the store has become read-only or is gone, which the change tells.
+        futimens(descriptor.raw, times)
+        errno = code
+        return result
+    }
+
     /// FSYNC. Returns when the store has it on disk.
     func synchronize(_ reply: consuming Reply, _ file: OpenFile, dataOnly: Bool) {
-        parking.offload(reply) { [self] reply in
-            if file.isWriter { gate.shared { reportIfChanged(file) } }
-            let result = dataOnly ? fdatasync(file.descriptor.raw) : fsync(file.descriptor.raw)
-            let code = errno
+        synchronize(reply, file.descriptor, dataOnly: dataOnly) { [self] in
+            guard file.isWriter else { return }
+            gate.shared { reportIfChanged(file) }
             // What the kernel had collected takes blocks now.
-            if file.isWriter { notifier.attributesChanged(table.identifier(file.node)) }
-            reply.error(result == 0 ? 0 : code)
+            guard table.locked({ _ in file.node.dataPath == .cached }) else { return }
+            notifier.attributesChanged(table.identifier(file.node))
         }
+    }
+
+    /// Answers when `descriptor` is on disk and what goes with it is done: on a thread of its own, unless the store is in
+    /// memory, where there is nothing to wait for.
+    func synchronize(
+        _ reply: consuming Reply, _ descriptor: Descriptor, dataOnly: Bool, and finish: @escaping @Sendable () -> Void
+    ) {
+        guard table.isOnDisk else { return Self.synchronize(reply, descriptor, dataOnly, finish) }
+        parking.offload(reply) { reply in Self.synchronize(reply, descriptor, dataOnly, finish) }
+    }
+
+    private static func synchronize(
+        _ reply: consuming Reply, _ descriptor: Descriptor, _ dataOnly: Bool, _ finish: () -> Void
+    ) {
+        let result = dataOnly ? fdatasync(descriptor.raw) : fsync(descriptor.raw)
+        let code = errno
+        finish()
+        reply.error(result == 0 ? 0 : code)
     }
 
     /// FALLOCATE: reserve, punch, zero, collapse, as the store's file system can.
     func allocate(_ reply: consuming Reply, _ file: OpenFile, _ mode: CInt, _ offset: off_t, _ length: off_t) {
-        reply.error(quire_fallocate(file.descriptor.raw, mode, Int64(offset), Int64(length)) == 0 ? 0 : errno)
+        let result = leavingTimes(of: file.descriptor) {
+            quire_fallocate(file.descriptor.raw, mode, Int64(offset), Int64(length))
+        }
+        reply.error(result == 0 ? 0 : errno)
     }
 
     /// LSEEK: SEEK_DATA and SEEK_HOLE only; the kernel answers the others.
@@ -90,23 +139,25 @@ extension Driver {
         guard let status = try? StoreCall.status(of: source.descriptor),
             min(Int(status.st_size) - Int(sourceOffset), length) <= Self.shortCopy
         else {
-            return parking.offload(reply) { reply in
-                Self.performCopy(reply, source, sourceOffset, target, targetOffset, length)
+            return parking.offload(reply) { [self] reply in
+                performCopy(reply, source, sourceOffset, target, targetOffset, length)
             }
         }
-        Self.performCopy(reply, source, sourceOffset, target, targetOffset, length)
+        performCopy(reply, source, sourceOffset, target, targetOffset, length)
     }
 
     /// Copies up to this length are done at once: handing them to another thread takes longer.
     private static let shortCopy = 1 << 20
 
-    private static func performCopy(
+    private func performCopy(
         _ reply: consuming Reply, _ source: OpenFile, _ sourceOffset: off_t, _ target: OpenFile, _ targetOffset: off_t,
         _ length: Int
     ) {
         var from = Int64(sourceOffset)
         var to = Int64(targetOffset)
-        let count = quire_copy_file_range(source.descriptor.raw, &from, target.descriptor.raw, &to, length)
+        let count = leavingTimes(of: target.descriptor) {
+            quire_copy_file_range(source.descriptor.raw, &from, target.descriptor.raw, &to, length)
+        }
         if count >= 0 { reply.written(count) } else { reply.error(errno) }
     }
 }

@@ -6,6 +6,7 @@ import QuireStore
 extension Driver {
     /// LOOKUP: a name in a directory. What is not there is remembered by the kernel as not there.
     func lookUp(_ reply: consuming Reply, _ directory: Node, _ name: FileName) {
+        let moment = table.moment
         let found = Result { () throws(DriverError) -> (Node, stat)? in
             try gate.shared { () throws(DriverError) -> (Node, stat)? in
                 let descriptor = try resolver.directory(directory)
@@ -14,15 +15,15 @@ extension Driver {
             }
         }
         switch found {
-        case .success((let node, let status)?): answer(reply, entry: node, status)
+        case .success((let node, let status)?): answer(reply, entry: node, status, asOf: moment)
         case .success(nil): reply.noEntry()
         case .failure(let error): reply.error(error.errno)
         }
     }
 
     /// Answers with an entry whose lookup was counted already, and takes the count back if the kernel did not get it.
-    func answer(_ reply: consuming Reply, entry node: Node, _ status: stat) {
-        if !reply.entry(table.identifier(node), table.shown(status, of: node)) { table.forget(node, 1) }
+    func answer(_ reply: consuming Reply, entry node: Node, _ status: stat, asOf moment: UInt? = nil) {
+        if !reply.entry(table.identifier(node), table.shown(status, of: node, asOf: moment)) { table.forget(node, 1) }
     }
 
     /// The node of a file that the kernel is about to be given once more. Call inside the gate.

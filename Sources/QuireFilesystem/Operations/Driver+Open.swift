@@ -29,6 +29,9 @@ extension Driver {
 
     /// OPEN. A dataless file is downloaded first, unless it is opened to be emptied.
     func open(_ reply: consuming Reply, _ node: Node, _ flags: CInt) {
+        if table.handles.isWorthWaiting {
+            return parkForHandle(reply) { driver, reply in driver.open(reply, node, flags) }
+        }
         if mustAskCoordinator {
             let isWriter = Self.isWriter(flags) || flags & O_TRUNC != 0
             let accesses = isWriter ? accesses(writing: node) : accesses(reading: node)
@@ -61,16 +64,18 @@ extension Driver {
     private func openFile(
         _ node: Node, _ flags: CInt, _ claim: HeldClaim?, _ caller: Caller
     ) throws(DriverError) -> (OpenFile, OpenAnswer)? {
-        try table.handles.admitFile()
+        try table.handles.admit()
         // The kernel has checked that the caller may; the store asks whether this process may.
         let untouched = runsAsRoot || caller.uid == geteuid() ? flags & quire_O_NOATIME : 0
         let descriptor = try openStore(node, flags, untouched)
         var status = try StoreCall.status(of: descriptor)
         let isPlaceholder = isDataless(descriptor, status)
         if isPlaceholder, flags & O_TRUNC == 0 { return nil }
-        let file = OpenFile(node: node, descriptor: descriptor, isWriter: Self.isWriter(flags), claim: claim)
+        let file = OpenFile(
+            node: node, descriptor: descriptor, isWriter: Self.isWriter(flags), claim: claim, thread: caller.pid)
+        watch(file)
         if flags & O_TRUNC != 0 {
-            try StoreCall.check(ftruncate(descriptor.raw, 0))
+            try StoreCall.check(leavingTimes(of: descriptor) { ftruncate(descriptor.raw, 0) })
             if isPlaceholder { try discardPlaceholder(descriptor) }
             try stripPrivileges(of: node, descriptor, status, caller)
             status = try StoreCall.status(of: descriptor)
@@ -78,7 +83,10 @@ extension Driver {
         let answer = register(file, status)
         // What the kernel knows of it is not to be repeated from now on: see `ShownAttributes`.
         if file.isWriter, answer.backing > 0 { notifier.attributesChanged(table.identifier(node)) }
-        if flags & O_TRUNC != 0 { report(node, status, content: true) }
+        if flags & O_TRUNC != 0 {
+            report(node, status, content: true)
+            tellChange(node, claim, caller.pid)
+        }
         return (file, answer)
     }
 
@@ -116,9 +124,21 @@ extension Driver {
             // Nothing of what was written is left to be sent when it is closed; RELEASE tells of it.
             return OpenAnswer(flags: UInt32(CFUSE_OPEN_PASSTHROUGH | CFUSE_OPEN_NO_FLUSH), backing: backing)
         case .cached, .undecided:
-            let noFlush = file.isWriter ? 0 : UInt32(CFUSE_OPEN_NO_FLUSH)
-            return OpenAnswer(flags: UInt32(CFUSE_OPEN_KEEP_CACHE) | noFlush, backing: 0)
+            guard file.isWriter else {
+                return OpenAnswer(flags: UInt32(CFUSE_OPEN_KEEP_CACHE | CFUSE_OPEN_NO_FLUSH), backing: 0)
+            }
+            let flags = mustWriteAtOnce ? CFUSE_OPEN_DIRECT_IO : CFUSE_OPEN_KEEP_CACHE
+            return OpenAnswer(flags: UInt32(flags), backing: 0)
         }
+    }
+
+    /// Whether the kernel must not collect the writes of a file that is opened now.
+    private var mustWriteAtOnce: Bool {
+        guard writesBack.load(ordering: .relaxed), space.isShort(table.rootDescriptor, at: MonotonicClock.now()) else {
+            return false
+        }
+        // Without this the file could not be mapped.
+        return session.withLock { $0?.raw.pointee.direct_mapping ?? false }
     }
 
     /// A backing id for the first handle of a file, where the kernel may read and write it alone.
@@ -156,6 +176,7 @@ extension Driver {
         guard let status = try? StoreCall.status(of: file.descriptor), status.st_nlink > 0 else { return }
         guard table.locked({ _ in node.details?.reported != FileStatus(status).fingerprint }) else { return }
         report(node, status, content: true)
+        tellChange(node, file.claim, file.thread)
     }
 
     /// Reports what was written through handles that are still open, or whose RELEASE is still to be read. From any thread,
@@ -175,8 +196,10 @@ extension Driver {
     func close(_ handle: UInt64) {
         guard let file = OpenFile.borrowed(handle) else { return }
         let node = file.node
+        var reported: Fingerprint?
         let backing = gate.shared { () -> CInt? in
             let finished = table.locked { state -> CInt? in
+                reported = node.details?.reported
                 table.leave(file, &state)
                 guard let details = node.details, details.files.isEmpty else { return nil }
                 // Nameless, but perhaps still held by the kernel (a directory entry gone, a descriptor passed on).
@@ -192,12 +215,25 @@ extension Driver {
             }
             if file.isWriter, let status = try? StoreCall.status(of: file.descriptor) {
                 report(node, status, content: true)
+                if FileStatus(status).fingerprint != reported { tellChange(node, file.claim, file.thread) }
             }
             return finished
         }
         if let backing { closeBacking(backing) }
-        if table.locked({ _ in !node.hasName }) { table.closer.close(file.descriptor) }
+        if let closer = table.closer, table.locked({ _ in !node.hasName }) { closer.close(file.descriptor) }
         OpenFile.release(handle)
+    }
+
+    /// Waits for a handle that another program closes, then goes on.
+    func parkForHandle(
+        _ reply: consuming Reply, then operation: @escaping @Sendable (Driver, consuming Reply) -> Void
+    ) {
+        parking.offload(reply) { [self] reply in
+            table.handles.waitForOne()
+            let before = CallerUmask.enter()
+            operation(self, reply)
+            CallerUmask.leave(before)
+        }
     }
 
     /// Waits for the content of a dataless file, then goes on.

@@ -9,15 +9,18 @@ extension Driver {
         if isContainerRoot(directory, name) { return reply.error(EBUSY) }
         if mustAskCoordinator {
             let accesses = accesses(writing: name, in: directory, .deleting)
-            coordinated(reply, accesses) { driver, reply, _ in
-                driver.performRemove(reply, directory, name, isDirectory: isDirectory)
+            coordinated(reply, accesses) { driver, reply, claim in
+                driver.performRemove(reply, directory, name, isDirectory: isDirectory, claim)
             }
         } else {
-            performRemove(reply, directory, name, isDirectory: isDirectory)
+            performRemove(reply, directory, name, isDirectory: isDirectory, nil)
         }
     }
 
-    private func performRemove(_ reply: consuming Reply, _ directory: Node, _ name: FileName, isDirectory: Bool) {
+    private func performRemove(
+        _ reply: consuming Reply, _ directory: Node, _ name: FileName, isDirectory: Bool, _ claim: HeldClaim?
+    ) {
+        let thread = reply.caller.pid
         let done = Result { () throws(DriverError) -> Void in
             try gate.shared { () throws(DriverError) -> Void in
                 let parent = try resolver.directory(directory)
@@ -26,11 +29,13 @@ extension Driver {
                 let kept = keepReach(to: status, in: parent, name, otherNamesRemain: !isLast)
                 try StoreCall.check(
                     name.withCString { unlinkat(parent.raw, $0, isDirectory ? AT_REMOVEDIR : 0) })
+                contentsChanged(directory)
                 detach(status.inode, from: directory, name, wasLast: isLast, kept: kept)
                 record(.removed(parent: directoryInode(directory), name: name, inode: status.inode))
                 if !isLast, let kept, let status = try? StoreCall.status(of: kept) { reportLinkCount(status) }
             }
         }
+        if case .success = done { tellDisappearance(name, in: directory, claim, thread) }
         answer(reply, done)
     }
 
@@ -63,6 +68,15 @@ extension Driver {
             if node.lookups > 0, !node.isOpen, let kept { node.makeDetails().orphan = kept }
         }
         _ = dropped
+    }
+
+    /// Something in `directory` has changed: call before the answer.
+    ///
+    /// The kernel forgets the directory's attributes when it gets the answer. But another program may have asked for them
+    /// before the change, and what it was told would be kept if it looks at it after that. The kernel drops such late
+    /// answers once it was told of a change.
+    func contentsChanged(_ directory: Node) {
+        if table.changed(directory) { notifier.attributesChanged(table.identifier(directory)) }
     }
 
     /// A file's link count and ctime changed, its content did not.

@@ -63,16 +63,26 @@ extension Driver {
 
     private func renameInOrder(_ reply: consuming Reply, _ source: Entry, _ target: Entry, _ flags: CUnsignedInt) {
         if mustAskCoordinator {
-            let accesses = accesses(moving: source, to: target)
-            coordinated(reply, accesses) { driver, reply, _ in driver.performRename(reply, source, target, flags) }
+            let isSave = flags & Self.exchange == 0 && isSafeSave(source, target)
+            let accesses = accesses(moving: source, to: target, isSave: isSave)
+            coordinated(reply, accesses) { driver, reply, claim in
+                driver.performRename(reply, source, target, flags, isSave: isSave)
+                withExtendedLifetime(claim) {}
+            }
         } else {
-            performRename(reply, source, target, flags)
+            performRename(reply, source, target, flags, isSave: false)
         }
     }
 
-    private func performRename(_ reply: consuming Reply, _ source: Entry, _ target: Entry, _ flags: CUnsignedInt) {
+    private func performRename(
+        _ reply: consuming Reply, _ source: Entry, _ target: Entry, _ flags: CUnsignedInt, isSave: Bool
+    ) {
+        let thread = reply.caller.pid
         let done = Result { () throws(DriverError) -> Void in
-            try gate.shared { () throws(DriverError) -> Void in try move(source, target, flags) }
+            try gate.shared { () throws(DriverError) -> Void in
+                try move(source, target, flags)
+                tellMove(source, target, exchanges: flags & Self.exchange != 0, isSave: isSave, thread)
+            }
         }
         answer(reply, done)
     }
@@ -93,6 +103,8 @@ extension Driver {
         try StoreCall.check(result)
         // Two names of one file: POSIX says that nothing happens.
         if let present, present.inode == moved.inode { return }
+        contentsChanged(source.directory)
+        if source.directory !== target.directory { contentsChanged(target.directory) }
 
         if let replaced {
             detach(replaced.inode, from: target.directory, target.name, wasLast: replacedIsLast, kept: kept)
@@ -114,15 +126,6 @@ extension Driver {
         // A rename changes the ctime that a file's other names show as well.
         for status in [now, exchanged].compactMap(\.self) where status.st_nlink > 1 { reportLinkCount(status) }
         if !replacedIsLast, let kept, let status = try? StoreCall.status(of: kept) { reportLinkCount(status) }
-        if mustAskCoordinator, let old = table.path(of: source.name, in: source.directory),
-            let new = table.path(of: target.name, in: target.directory)
-        {
-            if exchanges {
-                services.coordinator.noteExchange(old, new)
-            } else {
-                services.coordinator.noteMove(from: old, to: new)
-            }
-        }
     }
 
     // RENAME_EXCHANGE of <linux/fs.h>.

@@ -23,6 +23,7 @@ final class Driver: Sendable {
     let trace: RequestTrace?
     let notifier = KernelNotifier()
     let load = RequestLoad()
+    let quietHandles = QuietHandles()
     let tree: DriveTree
     let services: DriveServices
     let logger: Logger
@@ -35,16 +36,17 @@ final class Driver: Sendable {
     /// Whether the kernel collects writes and sends them later, at close(2) at the latest. It then keeps sizes and times of
     /// the files it knows itself, and believes nobody else: see `renew`.
     let writesBack = Atomic<Bool>(false)
+    let space = StoreSpace()
     /// Why the kernel refused it; 0 where it did not.
     let passthroughRefusal = Atomic<CInt>(0)
     /// Names in the drive's root that are containers' own directories.
-    let containerRoots: Mutex<Set<FileName>>
+    let containerRoots: Lock<Set<FileName>>
     /// The libfuse session, set once before the first request, cleared after the last.
-    let session = Mutex<SessionPointer?>(nil)
+    let session = Lock<SessionPointer?>(nil)
 
     init(
         tree: DriveTree, table: NodeTable, services: DriveServices, containerRoots: Set<FileName>, logger: Logger,
-        collectsWrites: Bool = false, traces: Bool = false
+        collectsWrites: Bool = true, traces: Bool = false
     ) {
         self.collectsWrites = collectsWrites
         self.parking = ParkingLot(statistics: statistics)
@@ -53,7 +55,7 @@ final class Driver: Sendable {
         self.table = table
         self.resolver = NodeResolver(table: table)
         self.services = services
-        self.containerRoots = Mutex(containerRoots)
+        self.containerRoots = Lock(containerRoots)
         self.logger = logger
     }
 

@@ -1,8 +1,9 @@
+import QuireCore
 import Synchronization
 
 /// Hands a claim from the task that waited for it to the operation that needs it.
 final class ClaimSlot: Sendable {
-    private let claim = Mutex<HeldClaim?>(nil)
+    private let claim = Lock<HeldClaim?>(nil)
 
     func set(_ held: HeldClaim) { claim.withLock { $0 = held } }
 

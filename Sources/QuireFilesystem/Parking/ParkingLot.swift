@@ -1,3 +1,4 @@
+import QuireCore
 import CFuse
 import Dispatch
 import Glibc
@@ -19,7 +20,7 @@ final class ParkingLot: Sendable {
         var places: [UInt: Place] = [:]
     }
 
-    private let state = Mutex(State())
+    private let state = Lock(State())
     private let statistics: RequestStatistics
     /// Where parked operations and slow system calls run.
     private let queue = DispatchQueue(label: "quire.parked", attributes: .concurrent)

@@ -153,27 +153,19 @@ enum Operations {
     }
 
     private static func addDirectories(_ table: inout fuse_lowlevel_ops) {
-        table.opendir = { request, node, _ in
-            serve(request, node) { driver, reply, node in driver.openDirectory(reply, node) }
-        }
-        table.readdir = { request, _, size, offset, info in
-            serve(request, directory: info) { driver, reply, directory in
+        table.opendir = { request, _, _ in serve(request) { driver, reply in driver.openDirectory(reply) } }
+        table.readdir = { request, node, size, offset, _ in
+            serve(request, node) { driver, reply, directory in
                 driver.list(reply, directory, size, offset, withAttributes: false)
             }
         }
-        table.readdirplus = { request, _, size, offset, info in
-            serve(request, directory: info) { driver, reply, directory in
+        table.readdirplus = { request, node, size, offset, _ in
+            serve(request, node) { driver, reply, directory in
                 driver.list(reply, directory, size, offset, withAttributes: true)
             }
         }
-        table.releasedir = { request, _, info in
-            serve(request) { _, reply in
-                OpenDirectory.release(info?.pointee.fh ?? 0)
-                reply.error(0)
-            }
-        }
-        table.fsyncdir = { request, _, _, info in
-            serve(request, directory: info) { driver, reply, directory in driver.synchronize(reply, directory) }
+        table.fsyncdir = { request, node, _, _ in
+            serve(request, node) { driver, reply, directory in driver.synchronize(reply, directory) }
         }
     }
 
@@ -246,15 +238,5 @@ private func serve(
     serve(request) { driver, reply in
         guard let file = info.flatMap({ OpenFile.borrowed($0.pointee.fh) }) else { return reply.error(EBADF) }
         body(driver, reply, file)
-    }
-}
-
-private func serve(
-    _ request: fuse_req_t?, directory info: UnsafeMutablePointer<fuse_file_info>?,
-    _ body: (Driver, consuming Reply, OpenDirectory) -> Void
-) {
-    serve(request) { driver, reply in
-        guard let directory = info.flatMap({ OpenDirectory.borrowed($0.pointee.fh) }) else { return reply.error(EBADF) }
-        body(driver, reply, directory)
     }
 }

@@ -1,4 +1,5 @@
 import CFuse
+import CLinux
 import Glibc
 import QuireCore
 
@@ -51,6 +52,14 @@ enum StoreCall {
         }
         guard errno == 0 else { throw DriverError.last() }
         return names
+    }
+
+    /// Whether the file system of a file keeps everything in memory (tmpfs, ramfs).
+    static func isInMemory(_ descriptor: Descriptor) -> Bool {
+        var space = statfs()
+        guard fstatfs(descriptor.raw, &space) == 0 else { return false }
+        // TMPFS_MAGIC and RAMFS_MAGIC of <linux/magic.h>.
+        return [0x0102_1994, 0x8584_58F6].contains(space.f_type)
     }
 
     /// Throws the errno when a call returned -1.

@@ -1,3 +1,4 @@
+import QuireCore
 import CFuse
 import Glibc
 import Synchronization
@@ -8,8 +9,8 @@ import Synchronization
 /// parked (`postpone`) and counted when it was answered (`finish`), among those that waited.
 final class RequestStatistics: Sendable {
     // Both taken alone.
-    private let threads = Mutex<[RequestCounters]>([])
-    private let waited = Mutex(RequestCounters())
+    private let threads = Lock<[RequestCounters]>([])
+    private let waited = Lock(RequestCounters())
     private let interruptions = Atomic<Int>(0)
 
     /// Counters for one more reader thread.

@@ -21,7 +21,7 @@ final class RequestTrace: Sendable {
     private let table: NodeTable
     private let logger: Logger
     /// Requests that are not yet answered. Taken alone.
-    private let lines = Mutex<[UInt64: Line]>([:])
+    private let lines = Lock<[UInt64: Line]>([:])
 
     init(table: NodeTable, logger: Logger) {
         self.table = table

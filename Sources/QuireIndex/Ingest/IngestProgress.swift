@@ -24,7 +24,7 @@ final class IngestProgress: Sendable {
     }
 
     /// Innermost lock: continuations are resumed after it was left.
-    private let state = Mutex(State())
+    private let state = Lock(State())
 
     // MARK: Settling
 

@@ -1,15 +1,12 @@
-import Glibc
 import QuireCore
 
 /// The ordered queue between those who record and the ingest thread. Unbounded: an event that was recorded is never
 /// dropped.
 ///
-/// A POSIX mutex and condition, because the consumer is a thread that waits with a time limit. Innermost lock: nothing
-/// is called while it is held.
+/// A monitor, because the consumer is a thread that waits with a time limit.
 final class IngestQueue: @unchecked Sendable {
-    // Guarded by `mutex`: everything below it.
-    private let mutex: UnsafeMutablePointer<pthread_mutex_t>
-    private let condition: UnsafeMutablePointer<pthread_cond_t>
+    // Guarded by `monitor`: everything below it.
+    private let monitor = ThreadMonitor()
     private var entries: [Entry] = []
     private var recorded: UInt64 = 0
     private var isUrgent = false
@@ -48,60 +45,42 @@ final class IngestQueue: @unchecked Sendable {
         case closed
     }
 
-    init() {
-        mutex = .allocate(capacity: 1)
-        condition = .allocate(capacity: 1)
-        pthread_mutex_init(mutex, nil)
-        var attributes = pthread_condattr_t()
-        pthread_condattr_init(&attributes)
-        pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC)
-        pthread_cond_init(condition, &attributes)
-        pthread_condattr_destroy(&attributes)
-    }
-
-    deinit {
-        pthread_cond_destroy(condition)
-        pthread_mutex_destroy(mutex)
-        condition.deallocate()
-        mutex.deallocate()
-    }
-
     /// Adds work. False when the queue is closed.
     @discardableResult
     func add(_ work: Entry.Work, time: FileTime) -> Bool {
-        locked {
+        monitor.locked {
             guard !isClosing else { return false }
             entries.append(Entry(work: work, time: time))
             recorded += 1
             // The consumer looks at batches of its own accord; only one that sleeps is woken.
-            if isWaiting { pthread_cond_signal(condition) }
+            if isWaiting { monitor.signal() }
             return true
         }
     }
 
     /// How much was recorded until now; the consumer hurries.
     func hurry() -> UInt64 {
-        locked {
+        monitor.locked {
             isUrgent = true
-            pthread_cond_signal(condition)
+            monitor.signal()
             return recorded
         }
     }
 
     func close() {
-        locked {
+        monitor.locked {
             isClosing = true
-            pthread_cond_signal(condition)
+            monitor.signal()
         }
     }
 
-    var isClosed: Bool { locked { isClosing } }
-    var recordedCount: UInt64 { locked { recorded } }
+    var isClosed: Bool { monitor.locked { isClosing } }
+    var recordedCount: UInt64 { monitor.locked { recorded } }
 
     /// The next batch: waits at most `idleMilliseconds` (nil: for ever) for something to come, then gathers for 5 ms, and
     /// as long as more comes for at most 100 ms, unless somebody waits for it.
     func next(limit: Int, idleMilliseconds: Int?, gathers: Bool) -> Delivery {
-        locked {
+        monitor.locked {
             if entries.isEmpty, !isClosing, !wait(milliseconds: idleMilliseconds, until: { !entries.isEmpty }) {
                 return .idle
             }
@@ -132,39 +111,21 @@ final class IngestQueue: @unchecked Sendable {
     }
 
     private func pause(milliseconds: Int) {
-        var deadline = Self.deadline(milliseconds)
-        pthread_cond_timedwait(condition, mutex, &deadline)
+        _ = monitor.wait(until: ThreadMonitor.deadline(milliseconds: milliseconds))
     }
 
     private func wait(milliseconds: Int?, until isDone: () -> Bool) -> Bool {
         isWaiting = true
         defer { isWaiting = false }
         guard let milliseconds else {
-            while !isDone(), !isClosing, !isUrgent { pthread_cond_wait(condition, mutex) }
+            while !isDone(), !isClosing, !isUrgent { monitor.wait() }
             isUrgent = isUrgent && isDone()
             return isDone() || isClosing
         }
         guard milliseconds > 0 else { return false }
-        var deadline = Self.deadline(milliseconds)
-        while !isDone(), !isClosing {
-            if pthread_cond_timedwait(condition, mutex, &deadline) == ETIMEDOUT { break }
-        }
+        let deadline = ThreadMonitor.deadline(milliseconds: milliseconds)
+        while !isDone(), !isClosing, monitor.wait(until: deadline) {}
         return isDone() || isClosing
-    }
-
-    private static func deadline(_ milliseconds: Int) -> timespec {
-        var time = timespec()
-        clock_gettime(CLOCK_MONOTONIC, &time)
-        let nanoseconds = time.tv_nsec + (milliseconds % 1000) * 1_000_000
-        time.tv_sec += milliseconds / 1000 + nanoseconds / 1_000_000_000
-        time.tv_nsec = nanoseconds % 1_000_000_000
-        return time
-    }
-
-    private func locked<Value>(_ body: () -> Value) -> Value {
-        pthread_mutex_lock(mutex)
-        defer { pthread_mutex_unlock(mutex) }
-        return body()
     }
 }
 

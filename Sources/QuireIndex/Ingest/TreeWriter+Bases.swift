@@ -9,13 +9,18 @@ extension TreeWriter {
         var kind: FileKind
         /// A directory that no provider told of, made because something in it was acknowledged.
         var isUnknown: Bool
+        var identifier: String?
     }
 
     func base(_ container: ContainerID, in parent: Int64, _ name: FileName) throws -> BasePlace? {
         try db.first(
-            "SELECT id, kind, version = '' FROM bases WHERE container = ? AND parent = ? AND name = ?",
+            "SELECT id, kind, version = '', identifier FROM bases WHERE container = ? AND parent = ? AND name = ?",
             .text(container.rawValue), .integer(parent), .blob(name.bytes)
-        ) { BasePlace(id: $0.integer(0), kind: FileKind(code: $0.integer(1)), isUnknown: $0.flag(2)) }
+        ) {
+            BasePlace(
+                id: $0.integer(0), kind: FileKind(code: $0.integer(1)), isUnknown: $0.flag(2),
+                identifier: $0.optionalText(3))
+        }
     }
 
     /// The base at a path below the container's root.
@@ -45,6 +50,7 @@ extension TreeWriter {
                 !row.isLocalOnly
             {
                 try link(&row, to: id, container, in: parent, name, .unknownDirectory(container))
+                row.acknowledged = row.local.fingerprint
                 try update(row)
                 try relinkChildren(of: row)
             }
@@ -110,12 +116,19 @@ extension TreeWriter {
     ///
     /// - Parameter movesBase: the row's base goes to the new path (the provider renamed it); otherwise a base that the
     ///   row has at another path stays there, as an orphan: the provider still has it.
-    mutating func setBase(_ row: inout ItemRow, _ record: BaseRecord, movesBase: Bool) throws {
-        guard let (parent, name) = try basePlace(of: record) else { return }
+    /// - Parameter isInPlace: as `StoreEvent.Commit.isInPlace`.
+    mutating func setBase(
+        _ row: inout ItemRow, _ record: BaseRecord, movesBase: Bool, isInPlace: Bool = false
+    ) throws {
+        let here = isInPlace ? try self.row(row.parent)?.childrenBase : nil
+        guard
+            let (parent, name) = try here.flatMap({ parent in record.path.name.map { (parent, $0) } })
+                ?? basePlace(of: record)
+        else { return }
         // The directory may have got a base just now.
         row.parentBase = try self.row(row.parent)?.childrenBase
         if movesBase, let current = row.base { try moveBase(current.id, record, to: parent, name) }
-        let id = try upsertBase(record, in: parent, name)
+        let id = try upsertBase(record, in: parent, name, for: row.id)
         // A base that is another kind of thing than the item says nothing of it.
         guard record.kind == row.local.kind, row.role == .entry else { return }
         try link(&row, to: id, record.container, in: parent, name, record)
@@ -143,8 +156,17 @@ extension TreeWriter {
         return (try baseDirectory(record.container, at: directory), name)
     }
 
-    private mutating func upsertBase(_ record: BaseRecord, in parent: Int64, _ name: FileName) throws -> Int64 {
+    /// - Parameter item: whose base it is to be.
+    private mutating func upsertBase(
+        _ record: BaseRecord, in parent: Int64, _ name: FileName, for item: Int64? = nil
+    ) throws -> Int64 {
         guard let known = try base(record.container, in: parent, name) else {
+            return try insertBase(record.container, in: parent, name, record)
+        }
+        if let item, let before = known.identifier, let now = record.identifier, before != now,
+            let holder = try row(withBase: known.id), holder.id != item
+        {
+            try displaceBase(known.id)
             return try insertBase(record.container, in: parent, name, record)
         }
         if known.kind == .directory, record.kind != .directory { try removeBases(in: known.id) }
@@ -153,12 +175,24 @@ extension TreeWriter {
         return known.id
     }
 
-    /// Gives a base another place, with all below it. A base that is there already goes: the provider replaced it.
+    /// Gives a base another place, with all below it. A base that is there already makes room: the provider has moved or
+    /// removed it, and which of both is for the next listing to tell.
     private mutating func moveBase(_ id: Int64, _ record: BaseRecord, to parent: Int64, _ name: FileName) throws {
-        if let other = try base(record.container, in: parent, name), other.id != id { try removeBase(other.id) }
+        if let other = try base(record.container, in: parent, name), other.id != id {
+            if try row(withBase: other.id) == nil { try removeBase(other.id) } else { try displaceBase(other.id) }
+        }
         try db.run(
             "UPDATE bases SET container = ?, parent = ?, name = ? WHERE id = ?", .text(record.container.rawValue),
             .integer(parent), .blob(name.bytes), .integer(id))
+    }
+
+    /// Gives a base, with all below it, a place that nothing has at the provider. The items stay linked: a listing finds the
+    /// base's item by its identifier, or nowhere.
+    private mutating func displaceBase(_ id: Int64) throws {
+        try db.run(
+            "UPDATE bases SET parent = 0, name = ? WHERE id = ?", .blob(Array(".quire-displaced-\(id)".utf8)),
+            .integer(id))
+        if let holder = try row(withBase: id) { try update(holder) }
     }
 
     // MARK: Events

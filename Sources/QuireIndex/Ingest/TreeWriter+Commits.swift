@@ -21,9 +21,9 @@ extension TreeWriter {
         switch commit.change {
         case .installed(let parent, let name, let status, let dataless):
             guard let directory = try directory(parent) else { return }
-            try installed(in: directory, name.bytes, LocalRecord(status, isDataless: dataless), commit.base)
+            try installed(in: directory, name.bytes, LocalRecord(status, isDataless: dataless), commit)
         case .moved(let fromParent, let fromName, let toParent, let toName, let status):
-            try moved(fromParent, fromName.bytes, toParent, toName.bytes, status, commit.base)
+            try moved(fromParent, fromName.bytes, toParent, toName.bytes, status, commit)
         case .removed(let parent, let name, let inode):
             guard let directory = try directory(parent), let row = try row(in: directory.id, name.bytes),
                 row.local.inode == inode
@@ -39,14 +39,14 @@ extension TreeWriter {
     /// Another file, placeholder or directory is there, and it equals `base`; where that is nil the base stays what it
     /// was, and what was installed is an edit of it.
     private mutating func installed(
-        in directory: DirectoryRow, _ name: [UInt8], _ local: LocalRecord, _ base: BaseRecord?
+        in directory: DirectoryRow, _ name: [UInt8], _ local: LocalRecord, _ commit: StoreEvent.Commit
     ) throws {
         var row = try appeared(in: directory, name, local)
         let before = row
         row.local = local
         row.writersOpen = false
-        if let base {
-            try setBase(&row, base, movesBase: false)
+        if let base = commit.base {
+            try setBase(&row, base, movesBase: false, isInPlace: commit.isInPlace)
             if row.base != nil { row.acknowledged = local.fingerprint }
         } else {
             row.acknowledged = nil
@@ -57,8 +57,9 @@ extension TreeWriter {
 
     private mutating func moved(
         _ fromParent: UInt64, _ fromName: [UInt8], _ toParent: UInt64, _ toName: [UInt8], _ status: FileStatus,
-        _ base: BaseRecord?
+        _ commit: StoreEvent.Commit
     ) throws {
+        let base = commit.base
         guard let to = try directory(toParent) else { return }
         let source = try directory(fromParent).flatMap { try row(in: $0.id, fromName) }
         if let source, source.local.inode == status.inode {
@@ -69,7 +70,7 @@ extension TreeWriter {
         }
         guard let base, var row = try row(in: to.id, toName) else { return }
         let before = row
-        try setBase(&row, base, movesBase: true)
+        try setBase(&row, base, movesBase: true, isInPlace: commit.isInPlace)
         try updatePlaced(row, before: before)
     }
 

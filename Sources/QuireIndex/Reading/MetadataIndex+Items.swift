@@ -61,6 +61,19 @@ extension MetadataIndex {
         }
     }
 
+    /// Where the conflict copies are, by their names; ordered by path.
+    package func conflictCopies() async throws(IndexError) -> [RelativePath] {
+        let root = root
+        return try await read("conflict copies") { db in
+            let places = try db.all("SELECT parent, name FROM items WHERE conflict_of IS NOT NULL") {
+                ($0.integer(0), $0.blob(1))
+            }
+            var paths = PathBuilder.items(root: root)
+            return try places.compactMap { try paths.path($0, $1, db) }
+                .sorted { $0.bytes.lexicographicallyPrecedes($1.bytes) }
+        }
+    }
+
     /// How much there is, and how much is pending.
     package func counts() async throws(IndexError) -> IndexCounts {
         try await read("counts") { db in

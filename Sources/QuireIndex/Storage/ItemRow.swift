@@ -62,7 +62,12 @@ struct ItemRow {
         guard let base else { return .created }
         var result: LocalDifference = isAtBasePlace ? [] : .moved
         // A placeholder has no content that could differ.
-        if local.kind != .directory, !local.isDataless, !hasAcknowledgedContent { result.insert(.content) }
+        if local.kind == .directory {
+            // Made anew: whether the provider still has the one before is to be seen.
+            if acknowledged?.inode != local.inode { result.insert(.content) }
+        } else if !local.isDataless, !hasAcknowledgedContent {
+            result.insert(.content)
+        }
         let modeDiffers = local.kind != .symlink && base.mode.map { $0 != local.mode & 0o777 } ?? false
         if modeDiffers || (local.kind != .directory && base.mtime != local.mtime) { result.insert(.metadata) }
         return result

@@ -59,6 +59,16 @@ enum Schema {
         migrator.registerMigration("2") { db in
             try db.execute(sql: "CREATE INDEX items_local ON items (id) WHERE local_only = 1")
         }
+        // What is pending is read in the order of its last change, a page at a time; the rest of a key is for covering.
+        migrator.registerMigration("3") { db in
+            try db.execute(
+                sql: """
+                    DROP INDEX items_pending;
+                    CREATE INDEX items_due ON items (container, since, id, pending) WHERE pending <> 0;
+                    DROP INDEX bases_orphan;
+                    CREATE INDEX bases_due ON bases (container, since, id DESC) WHERE orphan = 1;
+                    """)
+        }
         return migrator
     }
 }

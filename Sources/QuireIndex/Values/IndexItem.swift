@@ -34,7 +34,7 @@ package struct LocalDifference: OptionSet, Sendable, Hashable {
 
     /// The provider has nothing of it.
     package static let created = LocalDifference(rawValue: 1)
-    /// Content may differ: the fingerprint is not the acknowledged one, or a write handle is open.
+    /// Content may differ: the fingerprint is not the acknowledged one, or a write handle is open. A directory was made anew.
     package static let content = LocalDifference(rawValue: 2)
     /// Mode or mtime differ (for directories: mode; for symlinks: mtime).
     package static let metadata = LocalDifference(rawValue: 4)

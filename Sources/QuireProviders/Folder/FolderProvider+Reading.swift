@@ -4,6 +4,10 @@ package import QuireCore
 extension FolderProvider {
     package func changes(since cursor: ChangeCursor?) async throws(ProviderError) -> RemoteChanges {
         try await perform { (session, cancellation) throws(ProviderError) in
+            if let cursor, try self.digest(session, cancellation)?.cursor == cursor {
+                try session.confirmMarker(root: self.root)
+                return .none(next: cursor)
+            }
             let items = try self.list(session, cancellation)
             try session.confirmMarker(root: self.root)
             var digest = ListingDigest()
@@ -111,6 +115,19 @@ extension FolderProvider {
             }
             return nil
         }
+    }
+
+    /// Whether anything changed is asked at each poll, of a million items as well: this asks in memory for the directories
+    /// alone. Nil where something was written so recently that only `list` can tell.
+    private func digest(
+        _ session: borrowing FolderSession, _ cancellation: Cancellation
+    ) throws(ProviderError) -> ListingDigest? {
+        let (now, granularity) = (SystemCalls.now(), granularity)
+        var walk = try FolderWalk(root: session.root, cancellation: cancellation, hooks: hooks) { entry in
+            FolderVersion.isRacy(entry.facts, now: now, granularity: granularity)
+                ? nil : FolderVersion.item(entry.path, entry.facts, target: entry.target)
+        }
+        return try walk.digest()
     }
 
     private func list(

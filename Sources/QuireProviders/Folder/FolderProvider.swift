@@ -24,7 +24,7 @@ package final class FolderProvider: DocumentProvider {
     let logger: Logger
     private let pool = BlockingPool(label: "quire-folder", width: 8)
     /// Innermost lock: nothing else is taken, and nothing is read or written, while it is held.
-    private let state = Mutex(State())
+    private let state = Lock(State())
 
     /// - Parameters:
     ///   - root: absolute path; need not be there yet, and is never created here.

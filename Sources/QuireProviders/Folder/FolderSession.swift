@@ -102,9 +102,8 @@ struct FolderSession: ~Copyable {
     /// `.quire/NAME`, for messages.
     static func controlPath(_ name: FileName) -> RelativePath { RelativePath([FolderLayout.control, name]) }
 
-    /// Opens the directory `path`, name by name; nil where it, or one on the way, is missing or is a file.
-    ///
-    /// - Throws: `.failed` for a symlink on the way.
+    /// Opens the directory `path`, name by name; nil where it, or one on the way, is missing, is a file, or is a symlink:
+    /// that is an item of its own, with nothing below it.
     func directory(_ path: RelativePath) throws(ProviderError) -> OpenFile? {
         var current = try ErrnoTranslation.about(path, "opened") { () throws(SystemFailure) in
             try SystemCalls.duplicate(root.descriptor)
@@ -137,18 +136,8 @@ struct FolderSession: ~Copyable {
         do throws(SystemFailure) {
             return try SystemCalls.openDirectory(at: current, name)
         } catch {
-            switch error.code {
-            case ENOENT: return nil
-            case ENOTDIR, ELOOP:
-                let facts = try ErrnoTranslation.about(path, "reached") { () throws(SystemFailure) in
-                    try SystemCalls.status(at: current, name)
-                }
-                guard facts?.kind == .symlink else { return nil }
-                throw ProviderError(
-                    .failed,
-                    "\(path) cannot be reached: \(name) is a symbolic link at the provider, and links are not followed")
-            default: throw ErrnoTranslation.error(error, path, "reached")
-            }
+            if [ENOENT, ENOTDIR, ELOOP].contains(error.code) { return nil }
+            throw ErrnoTranslation.error(error, path, "reached")
         }
     }
 }

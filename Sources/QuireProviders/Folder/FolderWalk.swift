@@ -7,7 +7,7 @@ import QuireCore
 /// stamp is taken before it is read, and directories whose stamp has changed by the end are read again, until none has.
 /// Where something changes all the time, the state after 32 such rounds is taken.
 struct FolderWalk: ~Copyable {
-    private struct Stamp: Equatable {
+    fileprivate struct Stamp: Equatable {
         var inode: UInt64
         var mtime: FileTime
         var ctime: FileTime
@@ -19,9 +19,19 @@ struct FolderWalk: ~Copyable {
         }
     }
 
-    private struct Listing {
+    fileprivate struct Listing {
+        struct Directory {
+            var path: RelativePath
+            var inode: UInt64
+        }
+
         var stamp: Stamp
+        var directories: [Directory] = []
+        /// Empty where only the digest is wanted.
         var entries: [Entry] = []
+        var digest = ListingDigest()
+        /// Something in it is not in the digest.
+        var isUncertain = false
     }
 
     struct Entry {
@@ -56,9 +66,15 @@ struct FolderWalk: ~Copyable {
     private let device: UInt64
     private let cancellation: Cancellation
     private let hooks: FolderHooks
+    /// For a walk that keeps a digest of the entries instead of these: an entry as the item it is, nil where that is not
+    /// certain.
+    private let digested: ((Entry) -> RemoteItem?)?
     private var listings: [RelativePath: Listing] = [:]
 
-    init(root: borrowing OpenFile, cancellation: Cancellation, hooks: FolderHooks) throws(ProviderError) {
+    init(
+        root: borrowing OpenFile, cancellation: Cancellation, hooks: FolderHooks,
+        digesting digested: ((Entry) -> RemoteItem?)? = nil
+    ) throws(ProviderError) {
         let descriptor = root.descriptor
         let file = try ErrnoTranslation.about(.root, "read") { () throws(SystemFailure) in
             try SystemCalls.duplicate(descriptor)
@@ -69,19 +85,35 @@ struct FolderWalk: ~Copyable {
         self.root = Handle(file, depth: 0)
         self.cancellation = cancellation
         self.hooks = hooks
+        self.digested = digested
     }
 
     /// Every entry that providers list.
     ///
     /// - Throws: what keeps a directory from being read, naming it: a listing is whole or none.
     mutating func run() throws(ProviderError) -> [Entry] {
+        try readAll()
+        return listings.values.flatMap(\.entries)
+    }
+
+    /// The digest of what `run` would return, in memory for the directories alone; nil where something is uncertain.
+    mutating func digest() throws(ProviderError) -> ListingDigest? {
+        try readAll()
+        var digest = ListingDigest()
+        for listing in listings.values {
+            if listing.isUncertain { return nil }
+            digest.add(listing.digest)
+        }
+        return digest
+    }
+
+    private mutating func readAll() throws(ProviderError) {
         try read(below: Pending(base: root, names: [], path: .root))
         for _ in 0..<Self.rounds {
             let changed = try changedDirectories()
             if changed.isEmpty { break }
             for path in changed { try readAgain(path) }
         }
-        return listings.values.flatMap(\.entries)
     }
 
     private mutating func read(below start: Pending) throws(ProviderError) {
@@ -91,13 +123,13 @@ struct FolderWalk: ~Copyable {
             guard let handle = try open(next) else { continue }
             try list(next.path, handle)
             guard let listing = listings[next.path] else { continue }
-            for entry in listing.entries where entry.facts.kind == .directory && listings[entry.path] == nil {
-                guard let name = entry.path.name else { continue }
+            for directory in listing.directories where listings[directory.path] == nil {
+                guard let name = directory.path.name else { continue }
                 let isDeep = handle.depth > Self.deepestHandle
                 pending.append(
                     isDeep
-                        ? Pending(base: next.base, names: next.names + [name], path: entry.path)
-                        : Pending(base: handle, names: [name], path: entry.path))
+                        ? Pending(base: next.base, names: next.names + [name], path: directory.path)
+                        : Pending(base: handle, names: [name], path: directory.path))
             }
         }
     }
@@ -124,20 +156,22 @@ struct FolderWalk: ~Copyable {
 
     private mutating func list(_ path: RelativePath, _ handle: Handle) throws(ProviderError) {
         let descriptor = handle.file.descriptor
-        let device = device
+        let (device, digested) = (device, digested)
+        var foreign: RelativePath?
         listings[path] = try ErrnoTranslation.about(path, "listed") { () throws(SystemFailure) in
             var listing = Listing(stamp: Stamp(try SystemCalls.status(of: descriptor)))
             try DirectoryNames.forEach(in: descriptor) { (name) throws(SystemFailure) in
-                if let entry = try Self.entry(name, in: path, descriptor) { listing.entries.append(entry) }
+                guard let entry = try Self.entry(name, in: path, descriptor) else { return }
+                if entry.facts.device != device { foreign = entry.path }
+                listing.add(entry, digested)
             }
             return listing
         }
         hooks.afterDirectory?(path)
-        let foreign = listings[path]?.entries.first { $0.facts.device != device }
         if let foreign {
             throw ProviderError(
                 .failed,
-                "\(foreign.path) is on another filesystem than the provider's folder; add it as a provider of its own")
+                "\(foreign) is on another filesystem than the provider's folder; add it as a provider of its own")
         }
     }
 
@@ -188,18 +222,29 @@ struct FolderWalk: ~Copyable {
         guard let old = listings.removeValue(forKey: path) else { return }
         let pending = Pending(base: root, names: path.components, path: path)
         if let handle = try open(pending) { try list(path, handle) }
-        let entries = listings[path]?.entries ?? []
-        let present = Dictionary(
-            entries.filter { $0.facts.kind == .directory }.map { ($0.path, $0.facts.inode) }, uniquingKeysWith: { $1 })
-        let before = old.entries.filter { $0.facts.kind == .directory }
-        for gone in before where present[gone.path] != gone.facts.inode { forget(gone.path) }
-        for entry in entries where entry.facts.kind == .directory && listings[entry.path] == nil {
-            try read(below: Pending(base: root, names: entry.path.components, path: entry.path))
+        let directories = listings[path]?.directories ?? []
+        let present = Dictionary(directories.map { ($0.path, $0.inode) }, uniquingKeysWith: { $1 })
+        for gone in old.directories where present[gone.path] != gone.inode { forget(gone.path) }
+        for directory in directories where listings[directory.path] == nil {
+            try read(below: Pending(base: root, names: directory.path.components, path: directory.path))
         }
     }
 
     private mutating func forget(_ path: RelativePath) {
         guard let listing = listings.removeValue(forKey: path) else { return }
-        for entry in listing.entries where entry.facts.kind == .directory { forget(entry.path) }
+        for directory in listing.directories { forget(directory.path) }
+    }
+}
+
+extension FolderWalk.Listing {
+    fileprivate mutating func add(_ entry: FolderWalk.Entry, _ digested: ((FolderWalk.Entry) -> RemoteItem?)?) {
+        if entry.facts.kind == .directory {
+            directories.append(Directory(path: entry.path, inode: entry.facts.inode))
+        }
+        guard let digested else {
+            entries.append(entry)
+            return
+        }
+        if let item = digested(entry) { digest.add(item) } else { isUncertain = true }
     }
 }

@@ -24,6 +24,13 @@ struct ListingDigest {
         count += 1
     }
 
+    /// Adds all that another digest has.
+    mutating func add(_ other: ListingDigest) {
+        sums.0 &+= other.sums.0
+        sums.1 &+= other.sums.1
+        count += other.count
+    }
+
     var cursor: ChangeCursor {
         ChangeCursor("1-\(count)-\(String(sums.0, radix: 16))-\(String(sums.1, radix: 16))")
     }

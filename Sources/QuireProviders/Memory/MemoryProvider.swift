@@ -27,7 +27,7 @@ package final class MemoryProvider: DocumentProvider {
     package let quota: ByteCount?
     private let pool = BlockingPool(label: "quire-memory", width: 4)
     /// Innermost lock: nothing else is taken while it is held.
-    private let tree = Mutex(MemoryTree())
+    private let tree = Lock(MemoryTree())
 
     /// - Parameters:
     ///   - capabilities: what it shall be able to do; `full` for everything.

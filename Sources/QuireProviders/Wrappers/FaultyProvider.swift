@@ -7,7 +7,7 @@ package final class FaultyProvider: DocumentProvider {
     /// The provider beneath.
     package let inner: any DocumentProvider
     /// Innermost lock: nothing else is taken while it is held.
-    private let script = Mutex(FaultScript())
+    private let script = Lock(FaultScript())
 
     package init(_ inner: any DocumentProvider) { self.inner = inner }
 

@@ -11,7 +11,7 @@ package final class Gate: Sendable {
     }
 
     /// Innermost lock; continuations are resumed after it is let go.
-    private let state = Mutex(State())
+    private let state = Lock(State())
 
     package init() {}
 

@@ -11,6 +11,7 @@ extension CompareAndSwap {
         let source = Array(stagedPath.utf8)
         let directory = location.directory.rawValue
         try give(staged: stagedPath, to: try owner(location, site), site)
+        let before = try site.change.call("look up") { () throws(StoreError) in try location.directory.status() }
         let result =
             site.found == nil
             ? RenameCall.withoutReplace(AT_FDCWD, source, directory, site.name.bytes)
@@ -22,8 +23,22 @@ extension CompareAndSwap {
             throw site.change.failure(code, "install")
         }
         let status = try statusAfter(location, site, was: site.name)
+        if let found = site.found, found.isSameDocument(as: status) { restoreTime(of: location.directory, before) }
         return site.done(
             .installed(parent: site.parent, name: site.name, status, dataless: dataless), status: status)
+    }
+
+    /// Puts a directory's mtime back when content only came or went: to whoever looks, nothing in it has changed. The
+    /// ctime tells.
+    ///
+    /// Not where somebody has set the mtime since (a rename sets both times to the same). Entries that a program changed
+    /// past the daemon between the two looks are not told apart. That it cannot be put back undoes nothing.
+    private static func restoreTime(of directory: borrowing OwnedDescriptor, _ before: FileStatus) {
+        guard let after = try? directory.status(), after.mtime != before.mtime, after.mtime == after.ctime else {
+            return
+        }
+        let times = [Glibc.timespec(tv_sec: 0, tv_nsec: quire_UTIME_OMIT), before.mtime.timespec]
+        _ = utimensat(directory.rawValue, ".", times, 0)
     }
 
     static func makeDirectory(_ location: borrowing DriveTree.Location, _ site: Site, mode: UInt16, mtime: FileTime)
@@ -50,6 +65,7 @@ extension CompareAndSwap {
         throws(LocalChangeError) -> CompareAndSwapOutcome
     {
         let toParent = try site.change.call("look up") { () throws(StoreError) in try target.directory.status().inode }
+        if let within = site.change.within, within != toParent { return .stale }
         let result = RenameCall.withoutReplace(
             location.directory.rawValue, site.name.bytes, target.directory.rawValue, target.name.bytes)
         if result != 0 {
@@ -152,5 +168,12 @@ extension CompareAndSwap {
                 })
         else { throw site.change.failure(ENOENT, "look up") }
         return status
+    }
+}
+
+extension FileStatus {
+    /// Whether this and `other` are one document's content and its placeholder, whichever of them is which.
+    fileprivate func isSameDocument(as other: FileStatus) -> Bool {
+        kind == .file && other.kind == .file && size == other.size && mtime == other.mtime
     }
 }

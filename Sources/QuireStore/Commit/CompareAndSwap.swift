@@ -56,8 +56,8 @@ package enum CompareAndSwap {
     /// | makeDirectory | nothing there, or `.stale` | EINVAL |
     /// | move, remove, setAttributes | EINVAL | that item, or `.stale` |
     ///
-    /// A directory on the way that is missing, or is no directory, is `.stale`; so are a move's target that is taken
-    /// and a directory that is not empty. Of a directory only inode and kind are compared.
+    /// A directory on the way that is missing, is no directory, or is not the one named by `within`, is `.stale`; so are a move's target that is taken
+    /// and a directory that is not empty. Of a directory inode and kind are compared, and that it was not made since.
     /// A file that some process has open for writing is `.busy` where it would be replaced or removed, whatever `isOpen` says.
     /// - Parameter isOpen: answers for the item found; called at most once, under the caller's lock.
     /// - Throws: the errno of the system call that failed; nothing was changed then.
@@ -68,13 +68,16 @@ package enum CompareAndSwap {
         guard let location = try resolve(tree, change.path, for: change) else { return .stale }
         let parent = try location.parentInode(change)
         let found = try change.call("look up") { () throws(StoreError) in try location.status(shown: change.path) }
-        guard change.expecting.matches(found) else { return .stale }
+        guard change.expecting.matches(found), !isMadeAnew(location, change, found) else { return .stale }
         if let found, isBusy(isOpen(found), change) || isWrittenElsewhere(found, location, change) { return .busy }
         let site = Site(change: change, parent: parent, name: name, found: found)
+        let isElsewhere = change.within.map { $0 != parent } ?? false
         switch change.operation {
         case .install(let stagedPath, let dataless):
+            if isElsewhere { return .stale }
             return try install(location, site, stagedPath: stagedPath, dataless: dataless)
         case .makeDirectory(let mode, let mtime):
+            if isElsewhere { return .stale }
             return try makeDirectory(location, site, mode: mode, mtime: mtime)
         case .move(let destination):
             guard let target = try resolve(tree, destination, for: change) else { return .stale }
@@ -98,10 +101,25 @@ package enum CompareAndSwap {
         {
             .done(
                 CommittedChange(
-                    commit: StoreEvent.Commit(event, base: change.base), previous: found, status: status,
-                    parent: parent,
+                    commit: StoreEvent.Commit(event, base: change.base, isInPlace: change.within != nil),
+                    previous: found, status: status, parent: parent,
                     destinationParent: destination))
         }
+    }
+
+    /// Whether a directory is another than the expected one and has its inode number: made after that was last looked at.
+    /// File systems without a birth time hand out numbers anew, too; there nothing tells.
+    private static func isMadeAnew(
+        _ location: borrowing DriveTree.Location, _ change: LocalChange, _ found: FileStatus?
+    ) -> Bool {
+        guard case .fingerprint(let expected) = change.expecting, found?.kind == .directory else { return false }
+        let directory = location.directory.rawValue
+        let raw = location.name.withCString {
+            openat(directory, $0, quire_O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
+        }
+        guard raw >= 0 else { return false }
+        let opened = OwnedDescriptor(owning: raw)
+        return quire_birth_time(opened.rawValue) > expected.ctime.nanoseconds
     }
 
     /// Whether a program that goes around the daemon writes to the file that would be replaced or removed: what it still

@@ -11,7 +11,7 @@ package final class StoreCommitter: LocalTreeCommitter {
     private let openState: @Sendable (_ inode: UInt64) -> OpenState
     /// Serialises changes, and keeps their events in the order of the changes; so it is held across a few system calls
     /// on the local filesystem. A leaf: the sink only queues.
-    private let order = Mutex(())
+    private let order = Lock(())
 
     /// - Parameters:
     ///   - sink: gets each change's event before `commit` returns.

@@ -1,3 +1,4 @@
+import QuireCore
 import Synchronization
 
 /// Lets one task at a time through, in the order in which they came.
@@ -8,7 +9,7 @@ final class AsyncGate: Sendable {
     }
 
     /// Innermost lock: nothing else is taken while it is held; waiters are resumed outside.
-    private let state = Mutex(State())
+    private let state = Lock(State())
 
     /// Runs `body` when no other runs.
     func run<Value>(_ body: () async -> Value) async -> Value {

@@ -98,9 +98,8 @@ extension ChangeSender {
                 .parkUntilChanged,
                 "\(from) cannot be renamed at this provider; copy it to its new name and remove the old one")
         }
-        let version = base.kind == .directory ? nil : base.version
         let item = try await context.ask { () throws(ProviderError) in
-            try await context.provider.move(from, to: to, expecting: version)
+            try await context.provider.move(from, to: to, expecting: base.knownVersion)
         }
         var moved = BaseRecord(container: context.container.id, item, checksum: base.checksum)
         if !context.provider.capabilities.attributes { (moved.mtime, moved.mode) = (base.mtime, base.mode) }
@@ -109,9 +108,8 @@ extension ChangeSender {
 
     private func delete(_ change: PendingChange, at path: RelativePath) async throws(SyncFailure) {
         guard let base = change.base else { return }
-        let version = base.kind == .directory ? nil : base.version
         do {
-            try await context.provider.delete(path, expecting: version)
+            try await context.provider.delete(path, expecting: base.knownVersion)
         } catch {
             // Gone already: that is what was wanted.
             guard error.code == .notFound else { throw SyncFailure(error) }
@@ -176,6 +174,14 @@ extension ChangeSender {
     {
         guard let base = change.base else { return }
         let attributes = Self.attributes(local.facts)
+        if local.facts.kind == .directory, local.content == .changed {
+            try await confirm(base, at: path)
+            if !change.attributesChanged {
+                var same = base
+                same.path = path
+                return acknowledge(local, same, fingerprint: local.fingerprint)
+            }
+        }
         guard context.provider.capabilities.attributes, local.facts.kind != .symlink else {
             // Nobody keeps them but this device.
             var same = base
@@ -188,6 +194,15 @@ extension ChangeSender {
             try await context.provider.setAttributes(path, attributes, expecting: base.version)
         }
         acknowledge(local, item, checksum: base.checksum, fingerprint: local.fingerprint, sent: attributes)
+    }
+
+    /// A directory that was removed and made anew here is the provider's only as long as that has not lost it meanwhile: by
+    /// our own deletion whose answer did not come, or by another device's.
+    private func confirm(_ base: BaseRecord, at path: RelativePath) async throws(SyncFailure) {
+        let item = try await context.ask { () throws(ProviderError) in try await context.provider.item(at: path) }
+        guard let item, item.kind == .directory, item.version == base.version else {
+            throw SyncFailure(.look, "\(path) is another directory at the provider than before, or gone")
+        }
     }
 
     private func upload(
@@ -251,4 +266,11 @@ extension ChangeSender {
                     item: local.id, base: base, fingerprint: fingerprint,
                     writersOpen: context.committer.isOpenForWriting(inode: fingerprint.inode))))
     }
+}
+
+extension BaseRecord {
+    /// What the provider's item must be for it to be moved or deleted; nil where only its path is known.
+    ///
+    /// A directory is named by its version as well: another device may have put another one in its place.
+    fileprivate var knownVersion: ProviderVersion? { version.rawValue.isEmpty ? nil : version }
 }

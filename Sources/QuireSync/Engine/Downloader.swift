@@ -104,9 +104,9 @@ private final class ProgressWatch: Sendable {
     }
 
     /// Innermost lock: nothing else is taken while it is held.
-    private let state: Mutex<State>
+    private let state: Lock<State>
 
-    init(_ start: FileTime) { state = Mutex(State(last: start)) }
+    init(_ start: FileTime) { state = Lock(State(last: start)) }
 
     func note(_ arrived: ByteCount, _ now: FileTime) {
         state.withLock { state in

@@ -26,16 +26,21 @@ package struct IndexedDrive: SyncIndex {
         }
     }
 
-    package func pending(_ container: ContainerID) async throws -> [PendingChange] {
-        try await index.pendingItems(container: container).map { item in
-            var local: LocalEntry?
-            if let id = item.id, let path = item.path, let record = item.local {
-                local = LocalEntry(id, path, record, contentDirty: item.isContentDirty || item.isCreated)
-            }
-            return PendingChange(
-                local: local, base: item.base, isMoved: item.isMoved, attributesChanged: item.isMetadataDirty,
-                since: item.since)
-        }
+    package func pending(_ container: ContainerID, _ request: PendingRequest) async throws -> PendingPart {
+        let page = try await index.pendingPage(container: container, request)
+        return PendingPart(
+            changes: page.items.map { PendingChange($0) }, asked: page.asked,
+            needs: page.items.map { $0.isIncomplete ? nil : $0.needs }, directories: page.directories,
+            skipped: page.skipped, next: page.next, nextChange: page.nextChange,
+            nextDeletion: page.nextDeletion)
+    }
+
+    package func pendingTotals(_ container: ContainerID) async throws -> PendingTotals {
+        try await index.pendingTotals(container: container)
+    }
+
+    package func pending(of subjects: [ParkedSubject], in container: ContainerID) async throws -> Set<ParkedSubject> {
+        try await index.pending(of: subjects, container: container)
     }
 
     package func item(drivePath: RelativePath) async throws -> IndexedItem? {
@@ -82,10 +87,18 @@ package struct IndexedDrive: SyncIndex {
     package func value(_ key: String) async throws -> String? { try await index.value(key) }
     package func setValue(_ key: String, _ value: String?) async throws { try await index.setValue(key, value) }
 
-    package func conflictCopies() async throws -> [RelativePath] {
-        try await index.find(ItemQuery(nameGlob: Glob("*(conflicted copy *)*"))).map(\.path).filter { path in
-            path.name.map { ConflictName($0) != nil } ?? false
+    package func conflictCopies() async throws -> [RelativePath] { try await index.conflictCopies() }
+}
+
+extension PendingChange {
+    fileprivate init(_ item: PendingItem) {
+        var local: LocalEntry?
+        if let id = item.id, let path = item.path, let record = item.local {
+            local = LocalEntry(id, path, record, contentDirty: item.isContentDirty || item.isCreated)
         }
+        self.init(
+            local: local, base: item.base, isMoved: item.isMoved, attributesChanged: item.isMetadataDirty,
+            since: item.since)
     }
 }
 
@@ -111,6 +124,6 @@ extension IndexedItem {
     fileprivate init(_ item: IndexItem) {
         self.init(
             entry: LocalEntry(item, path: item.path), container: item.container, drivePath: item.path, base: item.base,
-            isPinned: item.isPinned)
+            isPinned: item.isPinned, isMoved: item.difference.contains(.moved))
     }
 }

@@ -95,7 +95,14 @@ struct PullPass: Sendable {
     let context: SyncContext
     let units: [TreeUnit]
 
-    private var applier: UnitApplier { UnitApplier(context: context) }
+    private let made = MadeDirectories()
+
+    init(context: SyncContext, units: [TreeUnit]) {
+        self.context = context
+        self.units = units
+    }
+
+    private var applier: UnitApplier { UnitApplier(context: context, made: made) }
 
     private func subject(_ unit: TreeUnit) -> ParkedSubject? { unit.subject(context.container.id) }
 
@@ -103,12 +110,17 @@ struct PullPass: Sendable {
     /// deepest first; then the rest, in parallel.
     func run() async throws -> PullResult {
         let now = context.clock.now()
-        let tried = units.filter { unit in
-            subject(unit).map { context.retries.mayTry($0, unit.local, now: now) } ?? true
+        var tried: [TreeUnit] = []
+        var failed: Set<ParkedSubject> = []
+        for unit in units {
+            if let subject = subject(unit), !context.retries.mayTry(subject, unit.local, now: now) {
+                failed.insert(subject)
+            } else {
+                tried.append(unit)
+            }
         }
         let ready = try await rescanned(tried)
-        var result = PullResult(
-            left: tried.count - ready.count, failed: Set(units.filter { !tried.contains($0) }.compactMap(subject)))
+        var result = PullResult(left: tried.count - ready.count, failed: failed)
         let makesDirectory = ready.filter { $0.plan == [.createLocal] && $0.remote?.kind == .directory }
         let moves = ready.filter { $0.plan.steps.contains(.moveLocal) || $0.plan.steps.contains(.followMove) }
         let removals = ready.filter { $0.plan.steps.contains(.removeLocal) }
@@ -138,17 +150,23 @@ struct PullPass: Sendable {
         _ removals: [TreeUnit], sparing kept: [RelativePath], _ result: inout PullResult,
         _ occupied: inout [RelativePath]
     ) async throws {
-        var remaining = kept
+        // What stays, with every directory above it.
+        var remaining: Set<RelativePath> = []
+        func keep(_ path: RelativePath) {
+            var current: RelativePath? = path
+            while let path = current, remaining.insert(path).inserted { current = path.parent }
+        }
+        kept.forEach(keep)
         for unit in removals.sorted(by: { $0.depth > $1.depth }) {
             let outcome = await applyRemoval(unit, remaining)
-            if outcome != .done, let path = unit.local?.path { remaining.append(path) }
+            if outcome != .done, let path = unit.local?.path { keep(path) }
             try note(unit, outcome, &result, &occupied)
         }
     }
 
     /// A directory in which something could not be removed in this pass waits for the next.
-    private func applyRemoval(_ unit: TreeUnit, _ remaining: [RelativePath]) async -> UnitOutcome {
-        if let path = unit.local?.path, remaining.contains(where: { $0.isInside(path) }) { return .later }
+    private func applyRemoval(_ unit: TreeUnit, _ remaining: Set<RelativePath>) async -> UnitOutcome {
+        if let path = unit.local?.path, remaining.contains(path) { return .later }
         return await applier.apply(unit)
     }
 
@@ -191,23 +209,23 @@ struct PullPass: Sendable {
         let places = Set(moves.filter { $0.plan.steps.contains(.moveLocal) }.compactMap(\.local?.path))
         let blocked = moves.first { unit in
             unit.plan.steps.contains(.moveLocal) && unit.target.map(places.contains) == true
+                && unit.local?.isInTransit == false
         }
-        guard let unit = blocked, let local = unit.local, let parent = local.path.parent,
-            let name = FileName(".quire-moving-\(String(UInt64.random(in: 0 ... .max), radix: 36))")
-        else { return false }
+        guard let unit = blocked, let local = unit.local, let parent = local.path.parent else { return false }
         let change = LocalChange(
-            path: context.drivePath(local.path), .move(to: context.drivePath(parent.appending(name))),
+            path: context.drivePath(local.path), .move(to: context.drivePath(parent.appending(TransitName.make()))),
             expecting: .fingerprint(local.fingerprint), base: nil)
         if case .done = try await context.commit(change) { return true }
         return false
     }
 
-    /// What stays in the place of something the provider has is moved aside: the provider keeps the name.
+    /// What stays in the place of something the provider has is moved aside: the provider keeps the name. What is as the
+    /// provider had it stays: the listing is older than that, or its removal waits.
     private func clear(_ occupied: [RelativePath]) async throws -> Int {
         var cleared = 0
         for path in occupied {
             guard !units.contains(where: { $0.local?.path == path && $0.plan.freesPlace }),
-                let item = try await context.index.item(drivePath: context.drivePath(path))
+                let item = try await context.index.item(drivePath: context.drivePath(path)), item.isOwn
             else { continue }
             if try await applier.moveAside(path, item.entry.fingerprint) == .done { cleared += 1 }
         }

@@ -15,46 +15,64 @@ struct PushResult: Sendable, Hashable {
     var held = 0
     /// The provider has something else than expected: pull before the next push.
     var needsLook = false
-    /// All that is pending.
-    var pending: Set<ParkedSubject> = []
     /// When the next change is due.
     var nextDue: FileTime?
 
     var isComplete: Bool { waiting == 0 && busy == 0 && failed == 0 && held == 0 && !needsLook }
 }
 
-/// Sends what is pending and due to the provider, in an order in which it can be taken.
+/// Sends what is pending and due to the provider, in an order in which it can be taken: a part after the other, each planned
+/// by itself, the oldest changes first.
+///
+/// A part holds what its changes need (`PendingPart.needs`). A change that needs one that cannot go now waits with it; it
+/// keeps nothing else waiting.
 struct PushRound: Sendable {
     let context: SyncContext
     /// Somebody waits (`quire sync`): deletions wait no longer than edits do, files that are open are sent as they are.
     let isUrgent: Bool
+
     func run() async throws -> PushResult {
         try await context.index.settle()
-        let pending = try await context.index.pending(context.container.id)
-        var result = PushResult(pending: Set(pending.compactMap(\.subject)))
+        var result = PushResult()
         result.held = try await context.index.heldDeletions()
-        guard !pending.isEmpty else { return result }
-        let due = selectDue(pending, &result)
-        guard !due.isEmpty else { return result }
-        let order = PushOrder(
-            due.map(\.item), directories: try await directories(due), temporaryName: Self.temporaryName())
-        try await send(order, due.map(\.change), &result)
+        var refused: Set<ParkedSubject> = []
+        // What changes while the round runs is left to the next.
+        let begin = context.clock.now()
+        var start: PendingCursor? = .start
+        while let from = start {
+            let part = try await part(from: from, begin)
+            result.failed += part.skipped
+            if let since = part.nextChange { result.wait(until: since.advanced(by: context.settings.settleTime)) }
+            if let since = part.nextDeletion { result.wait(until: since.advanced(by: deletionWait)) }
+            let due = selectDue(part, refused, &result)
+            if !due.isEmpty {
+                let order = PushOrder(
+                    due.map(\.item), directories: part.directories, temporaryName: TransitName.make())
+                refused.formUnion(try await send(order, due.map(\.change), &result))
+                // The next part is made from what this one led to.
+                if part.next != nil { try await context.index.settle() }
+            }
+            start = part.next
+        }
         return result
     }
 
-    private static func temporaryName() -> FileName {
-        FileName(unchecked: Array(".quire-moving-\(String(UInt64.random(in: 0 ... .max), radix: 36))".utf8))
+    private func part(from start: PendingCursor, _ begin: FileTime) async throws -> PendingPart {
+        let retries = context.retries
+        let now = context.clock.now()
+        var request = PendingRequest(
+            from: start, through: begin.advanced(by: .zero - context.settings.settleTime),
+            deletionsThrough: begin.advanced(by: .zero - deletionWait), now: now, limit: context.settings.pushPart)
+        if !retries.isEmpty { request.skips = { retries.isPausing($0, now: now) } }
+        return try await context.index.pending(context.container.id, request)
     }
 
-    /// The provider's paths of the directories in which the changes lie.
-    private func directories(_ due: [Due]) async throws -> [RelativePath: RelativePath] {
-        var paths: [RelativePath: RelativePath] = [:]
-        for parent in Set(due.compactMap { $0.item.local?.parent }) where !parent.isRoot {
-            if let base = try await context.index.item(drivePath: context.drivePath(parent))?.base {
-                paths[parent] = base.path
-            }
-        }
-        return paths
+}
+
+extension PushResult {
+    fileprivate mutating func wait(until time: FileTime) {
+        waiting += 1
+        nextDue = min(nextDue ?? time, time)
     }
 }
 
@@ -66,31 +84,73 @@ extension PushRound {
         var item: PushItem
     }
 
-    private func selectDue(_ pending: [PendingChange], _ result: inout PushResult) -> [Due] {
+    /// What of the part can go now, with everything that it needs.
+    private func selectDue(
+        _ part: PendingPart, _ refused: Set<ParkedSubject>, _ result: inout PushResult
+    ) -> [Due] {
         let now = context.clock.now()
-        var due: [Due] = []
-        for change in pending.sorted(by: { $0.since < $1.since }) {
-            guard let subject = change.subject else { continue }
-            if !context.retries.mayTry(subject, change.local, now: now) {
-                result.failed += 1
-            } else if let wait = waitingTime(change, now) {
-                result.waiting += 1
-                result.nextDue = min(result.nextDue ?? now.advanced(by: wait), now.advanced(by: wait))
-            } else if let item = pushItem(change) {
-                due.append(Due(change: change, item: item))
-            }
+        var due: [Due?] = []
+        for (position, change) in part.changes.enumerated() {
+            var count = PushResult()
+            let isRefused = change.subject.map(refused.contains) ?? true
+            let item = isRefused ? nil : ready(change, now, &count)
+            due.append(part.needs[position] == nil ? nil : item.map { Due(change: change, item: $0) })
+            guard position < part.asked else { continue }
+            result.failed += count.failed
+            result.needsLook = result.needsLook || count.needsLook
+            if let time = count.nextDue { result.wait(until: time) }
         }
-        return due
+        Self.dropThatNeedMissing(&due, part.needs)
+        return due.compactMap(\.self)
     }
 
-    /// How long a change is to be left alone yet; nil when it is due.
+    /// What to send of the change; nil when it cannot go now.
+    private func ready(_ change: PendingChange, _ now: FileTime, _ result: inout PushResult) -> PushItem? {
+        guard let subject = change.subject else { return nil }
+        if change.isInTransit {
+            result.needsLook = true
+            return nil
+        }
+        if !context.retries.mayTry(subject, change.local, now: now) {
+            result.failed += 1
+            return nil
+        }
+        if let wait = waitingTime(change, now) {
+            result.wait(until: now.advanced(by: wait))
+            return nil
+        }
+        return pushItem(change)
+    }
+
+    /// Drops what needs something that does not go, and what needs that.
+    private static func dropThatNeedMissing(_ due: inout [Due?], _ needs: [[Int]?]) {
+        var needing: [Int: [Int]] = [:]
+        for (position, needed) in needs.enumerated() {
+            for other in needed ?? [] { needing[other, default: []].append(position) }
+        }
+        guard !needing.isEmpty else { return }
+        var missing = due.indices.filter { due[$0] == nil }
+        while let position = missing.popLast() {
+            for other in needing[position] ?? [] where due[other] != nil {
+                due[other] = nil
+                missing.append(other)
+            }
+        }
+    }
+
+    private var deletionWait: Duration {
+        isUrgent ? context.settings.settleTime : context.settings.deletionSettleTime
+    }
+
+    /// How long a change is to be left alone yet; nil when it is due. No change but a deletion waits for less than
+    /// `settleTime`.
     private func waitingTime(_ change: PendingChange, _ now: FileTime) -> Duration? {
-        let isFreeing = change.local == nil || change.isMoved
-        var quiet = isFreeing && !isUrgent ? context.settings.deletionSettleTime : context.settings.settleTime
+        var quiet = change.local == nil ? deletionWait : context.settings.settleTime
+        if change.isMoved { quiet = max(quiet, deletionWait) }
         if let local = change.local, local.facts.kind == .file, local.content == .changed,
             context.committer.isOpenForWriting(inode: local.fingerprint.inode), !isUrgent
         {
-            quiet = context.settings.openFileQuietTime
+            quiet = max(quiet, context.settings.openFileQuietTime)
         }
         let idle = now.since(change.since)
         // A clock that was set back must not hold anything up.
@@ -116,12 +176,19 @@ extension PushRound {
 // MARK: - sending
 
 extension PushRound {
-    private func send(_ order: PushOrder, _ changes: [PendingChange], _ result: inout PushResult) async throws {
+    /// - Returns: what was tried in vain.
+    private func send(
+        _ order: PushOrder, _ changes: [PendingChange], _ result: inout PushResult
+    ) async throws -> [ParkedSubject] {
         let sender = ChangeSender(context: context, isUrgent: isUrgent)
         var broken: [RelativePath] = []
+        var refused: [ParkedSubject] = []
         for step in order.structure where !Self.depends(step, on: broken, changes) {
             let outcome = await sender.send(step, changes)
-            if outcome != .sent { broken += Self.paths(step, changes) }
+            if outcome != .sent {
+                broken += Self.paths(step, changes)
+                refused += [changes[step.item].subject].compactMap(\.self)
+            }
             try note(outcome, &result)
         }
         let content = order.content.filter { !Self.depends($0, on: broken, changes) }
@@ -134,10 +201,14 @@ extension PushRound {
                 return (step, outcome)
             }
             for (step, outcome) in outcomes {
-                if outcome != .sent, case .delete = step { broken += Self.paths(step, changes) }
+                if outcome != .sent {
+                    if case .delete = step { broken += Self.paths(step, changes) }
+                    refused += [changes[step.item].subject].compactMap(\.self)
+                }
                 try note(outcome, &result)
             }
         }
+        return refused
     }
 
     private func note(_ outcome: SendOutcome, _ result: inout PushResult) throws {
@@ -165,4 +236,9 @@ extension PushRound {
         if case .delete(_, let path) = step, broken.contains(where: { $0.isInside(path) }) { return true }
         return paths(step, changes).contains { path in broken.contains { path.isInside($0) } }
     }
+}
+
+extension PendingChange {
+    /// Whether a pull has moved it out of the way, and has to go on with it.
+    fileprivate var isInTransit: Bool { isMoved && base != nil && local?.path.name.map(TransitName.matches) == true }
 }

@@ -14,7 +14,7 @@ final class RetryBook: Sendable {
     }
 
     /// Innermost lock: nothing else is taken while it is held.
-    private let entries = Mutex<[ParkedSubject: Entry]>([:])
+    private let entries = Lock<[ParkedSubject: Entry]>([:])
 
     /// Whether the change may be tried now.
     func mayTry(_ subject: ParkedSubject, _ local: LocalEntry?, now: FileTime) -> Bool {
@@ -24,6 +24,16 @@ final class RetryBook: Sendable {
             return now >= entry.notBefore
         }
     }
+
+    /// Whether the change pauses, whatever became of the item.
+    func isPausing(_ subject: ParkedSubject, now: FileTime) -> Bool {
+        entries.withLock { entries in
+            guard let entry = entries[subject], entry.unchanged == nil else { return false }
+            return now < entry.notBefore
+        }
+    }
+
+    var isEmpty: Bool { entries.withLock { $0.isEmpty } }
 
     /// Notes a failure. `unchanged` is set for what only a change of the item can mend.
     func failed(_ subject: ParkedSubject, unchanged: LocalEntry?, clock: SyncClock, limit: Duration) {

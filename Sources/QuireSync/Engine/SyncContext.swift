@@ -116,8 +116,11 @@ struct SyncContext: Sendable {
         guard environment.coordinator.isActive else { return try await body() }
         let claim: Claim
         do {
+            var options = AcquireOptions(deadline: settings.claimDeadline)
+            // What is in the store is uploaded; what an app has not saved yet comes with its next save.
+            options.asksNobody = true
             claim = try await environment.coordinator.acquire(
-                [.reading(path, .forUploading)], purpose: Coordinator.mountPurpose, deadline: settings.claimDeadline)
+                [.reading(path, .forUploading)], purpose: Coordinator.mountPurpose, options)
         } catch {
             throw SyncFailure(.later, "\(path): \(error)")
         }
@@ -165,7 +168,7 @@ struct SyncContext: Sendable {
 /// Provider paths whose base was renewed since the last listing began: the listing says nothing of them.
 final class TouchedPaths: Sendable {
     /// Innermost lock: nothing else is taken while it is held.
-    private let paths = Mutex<Set<RelativePath>>([])
+    private let paths = Lock<Set<RelativePath>>([])
 
     func insert(_ path: RelativePath) { _ = paths.withLock { $0.insert(path) } }
     func contains(_ path: RelativePath) -> Bool { paths.withLock { $0.contains(path) } }
@@ -176,7 +179,7 @@ final class TouchedPaths: Sendable {
 /// but are not sent again as long as they are as they were.
 final class OpenUploads: Sendable {
     /// Innermost lock: nothing else is taken while it is held.
-    private let sent = Mutex<[ItemID: Fingerprint]>([:])
+    private let sent = Lock<[ItemID: Fingerprint]>([:])
 
     subscript(item: ItemID) -> Fingerprint? {
         get { sent.withLock { $0[item] } }

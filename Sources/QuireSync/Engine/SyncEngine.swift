@@ -39,7 +39,7 @@ final class SyncEngine: Sendable {
     private let wakeUp = WakeSignal()
     private let gate = AsyncGate()
     /// Innermost lock: nothing else is taken while it is held.
-    private let state: Mutex<State>
+    private let state: Lock<State>
 
     private struct State {
         var isConnected = false
@@ -54,7 +54,7 @@ final class SyncEngine: Sendable {
 
     init(context: SyncContext) {
         self.context = context
-        state = Mutex(State())
+        state = Lock(State())
     }
 
     /// Starts a round soon.
@@ -118,10 +118,14 @@ final class SyncEngine: Sendable {
             let (pullsFirst, confirmed) = state.withLock { ($0.lastPoll == nil, $0.deletionsConfirmed) }
             if pullsFirst { report.pull = try await pull(confirmed) }
             report.push = try await PushRound(context: context, isUrgent: isUrgent).run()
-            let mustPull = state.withLock { $0.mustPull }
-            if pulls && !pullsFirst || mustPull || report.push.needsLook { report.pull = try await pull(confirmed) }
+            let mustPull = state.withLock { state in
+                // What is to be looked at may be in the store, with nothing changed at the provider.
+                state.mustPull = state.mustPull || report.push.needsLook
+                return state.mustPull
+            }
+            if pulls && !pullsFirst || mustPull { report.pull = try await pull(confirmed) }
             state.withLock { $0.held = report.held }
-            await clearSettled(report)
+            try await clearSettled(report)
             report.retriesSoon = report.parked > 0 && context.retries.hasFreshFailures
         } catch let failure as SyncFailure {
             note(failure, &report)
@@ -134,12 +138,12 @@ final class SyncEngine: Sendable {
     }
 
     /// Takes back what was said of changes that are none any more.
-    private func clearSettled(_ report: RoundReport) async {
+    private func clearSettled(_ report: RoundReport) async throws {
         guard let pull = report.pull else { return }
-        for subject in context.retries.subjects
-        where !report.push.pending.contains(subject) && !pull.failed.contains(subject) {
-            await context.unpark(subject)
-        }
+        let failed = context.retries.subjects.filter { !pull.failed.contains($0) }
+        guard !failed.isEmpty else { return }
+        let pending = try await context.index.pending(of: failed, in: context.container.id)
+        for subject in failed where !pending.contains(subject) { await context.unpark(subject) }
     }
 
     private func note(_ failure: SyncFailure, _ report: inout RoundReport) {

@@ -15,9 +15,15 @@ package protocol SyncIndex: StoreEventSink {
     /// Every base of the container, with the local item that is linked to it; its path below `root`, the container's root.
     func tree(_ container: ContainerID, root: RelativePath) async throws -> [TreeBase]
 
-    /// Everything whose local state is not the provider's, but for deletions that are held. Paths are below the container's
-    /// root.
-    func pending(_ container: ContainerID) async throws -> [PendingChange]
+    /// A part of what is not as the provider has it, but for deletions that are held, with what each change needs. Paths are
+    /// below the container's root.
+    func pending(_ container: ContainerID, _ request: PendingRequest) async throws -> PendingPart
+
+    /// How much of that there is.
+    func pendingTotals(_ container: ContainerID) async throws -> PendingTotals
+
+    /// Those of what failed that are still to be done.
+    func pending(of subjects: [ParkedSubject], in container: ContainerID) async throws -> Set<ParkedSubject>
 
     /// The local item at a path below the drive's root; so is its entry's path, here and below.
     func item(drivePath: RelativePath) async throws -> IndexedItem?
@@ -61,15 +67,23 @@ package struct IndexedItem: Sendable, Hashable {
     package var drivePath: RelativePath
     package var base: BaseRecord?
     package var isPinned: Bool
+    /// It lies in another directory than the base's, or has another name.
+    package var isMoved: Bool
 
-    package init(entry: LocalEntry, container: ContainerID, drivePath: RelativePath, base: BaseRecord?, isPinned: Bool)
-    {
+    package init(
+        entry: LocalEntry, container: ContainerID, drivePath: RelativePath, base: BaseRecord?, isPinned: Bool,
+        isMoved: Bool
+    ) {
         self.entry = entry
         self.container = container
         self.drivePath = drivePath
         self.base = base
         self.isPinned = isPinned
+        self.isMoved = isMoved
     }
+
+    /// Whether this device has something in it that the provider has not: content, or its place.
+    package var isOwn: Bool { base == nil || isMoved || entry.content == .changed }
 }
 
 /// One local difference from the base.
@@ -93,6 +107,27 @@ package struct PendingChange: Sendable, Hashable {
 
     /// What it is parked under.
     package var subject: ParkedSubject? { local.map { .item($0.id) } ?? base.map { .base($0.container, $0.path) } }
+}
+
+/// A part of what is pending that can be planned by itself.
+package struct PendingPart: Sendable {
+    /// What was asked for, and after these what they need.
+    package var changes: [PendingChange]
+    /// How many of them were asked for.
+    package var asked: Int
+    /// For each change, as positions in `changes`: what has to be done before it or with it. Nil where some of that is not in
+    /// this part, so that the change has to wait for another.
+    package var needs: [[Int]?]
+    /// The provider's paths of directories here in which new and moved items lie, by local path.
+    package var directories: [RelativePath: RelativePath]
+    /// How many were left out.
+    package var skipped: Int
+    /// Where the next part begins; nil when this was the last.
+    package var next: PendingCursor?
+    /// With the last part: when the oldest of what is too young yet changed.
+    package var nextChange: FileTime?
+    /// The same for deletions.
+    package var nextDeletion: FileTime?
 }
 
 /// When a parked change is tried again.

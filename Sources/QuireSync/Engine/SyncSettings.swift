@@ -12,6 +12,8 @@ package struct SyncSettings: Sendable, Hashable {
     package var openFileQuietTime: Duration = .seconds(10)
     /// How long a round waits for programs that keep the drive busy.
     package var patience: Duration = .seconds(5)
+    /// How many changes a push reads and plans at once, those not counted that others need.
+    package var pushPart: Int = 1000
     /// Transfers at the same time.
     package var parallelTransfers: Int = 4
     /// A changed document that is here is downloaded at once up to this size; above it becomes a placeholder.

@@ -16,7 +16,7 @@ package struct Transfer: Sendable, Hashable {
 /// What is being transferred now, for states and progress; readable from any thread.
 package final class TransferBoard: Sendable {
     /// Innermost lock: nothing else is taken while it is held.
-    private let transfers = Mutex<[ItemID: Transfer]>([:])
+    private let transfers = Lock<[ItemID: Transfer]>([:])
 
     package init() {}
 

@@ -22,6 +22,8 @@ enum UnitOutcome: Sendable, Hashable {
 /// Every step is one compare-and-swap on what the plan was made from: a user who was faster wins, and the plan is made anew.
 struct UnitApplier: Sendable {
     let context: SyncContext
+    /// Directories that this pass has made.
+    let made: MadeDirectories
 
     func apply(_ unit: TreeUnit) async -> UnitOutcome {
         let outcome = await perform(unit)
@@ -100,26 +102,33 @@ extension UnitApplier {
     private func createLocal(_ unit: TreeUnit) async throws(SyncFailure) -> UnitOutcome {
         guard let remote = unit.remote, let target = unit.target else { return .nothing }
         let mode = remote.mode ?? Self.defaultMode(remote.kind)
-        switch remote.kind {
-        case .directory:
-            return try await commit(
-                target, .makeDirectory(mode: mode, mtime: remote.mtime), .absent, record(remote), target)
-        default:
-            return try await installed(remote, at: target, expecting: .absent, mode: mode, fetching: false, owner: nil)
+        guard let directory = made.find(unit.directory) else { return .later }
+        guard remote.kind == .directory else {
+            return try await installed(
+                remote, at: target, in: directory, expecting: .absent, mode: { _ in mode }, fetching: false, owner: nil)
         }
+        let change = LocalChange(
+            path: context.drivePath(target), .makeDirectory(mode: mode, mtime: remote.mtime), expecting: .absent,
+            base: record(remote), within: directory.inode)
+        let result = try await context.commit(change)
+        if case .done(let status?) = result { made.insert(remote.path, inode: status.inode) }
+        return try await outcome(result, at: target, in: directory)
     }
 
     private func updateLocal(_ unit: TreeUnit) async throws(SyncFailure) -> UnitOutcome {
         guard let remote = unit.remote, let local = unit.local else { return .nothing }
-        let merged = SyncPlanner.mergedMode(
-            base: unit.base.map { ItemFacts($0) }, local: local.facts, remote: ItemFacts(remote))
-        let mode = merged ?? local.facts.mode ?? Self.defaultMode(remote.kind)
+        // What is fetched may be newer than the listing.
+        let mode = { (remote: RemoteItem) -> UInt16 in
+            let merged = SyncPlanner.mergedMode(
+                base: unit.base.map { ItemFacts($0) }, local: local.facts, remote: ItemFacts(remote))
+            return merged ?? local.facts.mode ?? Self.defaultMode(remote.kind)
+        }
         let isHere = if case .dataless = local.content { false } else { true }
         let isPinned = try await pinned(local.id)
         let fetching = isPinned || isHere && remote.size <= context.settings.refreshLimit
         return try await installed(
-            remote, at: local.path, expecting: .fingerprint(local.fingerprint), mode: mode, fetching: fetching,
-            owner: local.id)
+            remote, at: local.path, in: .any, expecting: .fingerprint(local.fingerprint), mode: mode,
+            fetching: fetching, owner: local.id)
     }
 
     private func pinned(_ id: ItemID) async throws(SyncFailure) -> Bool {
@@ -130,8 +139,8 @@ extension UnitApplier {
 
     /// Stages the remote item as what it is (or as a placeholder) and installs it.
     private func installed(
-        _ remote: RemoteItem, at path: RelativePath, expecting: LocalChange.Expectation, mode: UInt16, fetching: Bool,
-        owner: ItemID?
+        _ remote: RemoteItem, at path: RelativePath, in directory: WantedDirectory, expecting: LocalChange.Expectation,
+        mode: (RemoteItem) -> UInt16, fetching: Bool, owner: ItemID?
     ) async throws(SyncFailure) -> UnitOutcome {
         var item = remote
         let staged: String
@@ -141,18 +150,20 @@ extension UnitApplier {
                 try context.staging.createLink(target: remote.symlinkTarget ?? [], mtime: remote.mtime)
             }
         } else if remote.size == .zero {
-            staged = try await emptyFile(remote, mode)
+            staged = try await emptyFile(remote, mode(remote))
         } else if fetching {
             let fetched = try await Downloader(context: context).fetch(
-                remote.path, version: remote.version, size: remote.size, owner: owner, mode: { _ in mode })
+                remote.path, version: remote.version, size: remote.size, owner: owner, mode: mode)
             (staged, item) = (fetched.stagedPath, fetched.item)
         } else {
-            staged = try await placeholder(remote, mode)
+            staged = try await placeholder(remote, mode(remote))
             dataless = true
         }
         defer { context.staging.discard(staged) }
-        return try await commit(
-            path, .install(stagedPath: staged, dataless: dataless), expecting, record(item), path)
+        let change = LocalChange(
+            path: context.drivePath(path), .install(stagedPath: staged, dataless: dataless), expecting: expecting,
+            base: record(item), within: directory.inode)
+        return try await outcome(try await context.commit(change), at: path, in: directory)
     }
 
     private func emptyFile(_ remote: RemoteItem, _ mode: UInt16) async throws(SyncFailure) -> String {
@@ -182,13 +193,16 @@ extension UnitApplier {
             base: unit.base.map { ItemFacts($0) }, local: local.facts, remote: ItemFacts(remote))
         return try await commit(
             local.path, .setAttributes(mode: mode, mtime: remote.mtime), .fingerprint(local.fingerprint),
-            record(remote, knowing: unit), nil)
+            record(remote, knowing: unit))
     }
 
     private func moveLocal(_ unit: TreeUnit) async throws(SyncFailure) -> UnitOutcome {
         guard let local = unit.local, let target = unit.target, let moved = movedBase(unit) else { return .nothing }
-        return try await commit(
-            local.path, .move(to: context.drivePath(target)), .fingerprint(local.fingerprint), moved, target)
+        guard let directory = made.find(unit.directory) else { return .later }
+        let change = LocalChange(
+            path: context.drivePath(local.path), .move(to: context.drivePath(target)),
+            expecting: .fingerprint(local.fingerprint), base: moved, within: directory.inode)
+        return try await outcome(try await context.commit(change), at: target, in: directory)
     }
 
     private func removeLocal(_ unit: TreeUnit) async throws(SyncFailure) -> UnitOutcome {
@@ -200,7 +214,7 @@ extension UnitApplier {
             }
             if let item, Self.isSame(item, base) { return .later }
         }
-        let outcome = try await commit(local.path, .remove, .fingerprint(local.fingerprint), nil, nil)
+        let outcome = try await commit(local.path, .remove, .fingerprint(local.fingerprint), nil)
         if outcome == .done { return unit.base == nil ? .done : forget(unit) }
         guard outcome == .later, local.facts.kind == .directory else { return outcome }
         return try await keepNonEmpty(unit, local)
@@ -212,12 +226,22 @@ extension UnitApplier {
         return there == known
     }
 
-    /// A directory that the provider has no more, with something in it that only this device has: it stays.
+    /// A directory that the provider has no more, with something in it that only this device has: it stays. What else is in
+    /// it has a plan of its own, and the directory waits for that.
     private func keepNonEmpty(_ unit: TreeUnit, _ local: LocalEntry) async throws(SyncFailure) -> UnitOutcome {
         let path = context.drivePath(local.path)
         let tree = context.tree
-        let remaining = try await context.store { () throws(StoreError) in try tree.list(path).count }
-        return remaining > 0 ? forget(unit) : .later
+        let names = try await context.store { () throws(StoreError) in try tree.list(path).map(\.name) }
+        do {
+            for name in names {
+                // What the index does not know yet is told by an event on its way.
+                guard let item = try await context.index.item(drivePath: path.appending(name)) else { return .later }
+                if item.base == nil || item.entry.isLocalOnly { return forget(unit) }
+            }
+        } catch {
+            throw SyncFailure(.later, "\(error)")
+        }
+        return .later
     }
 
     /// Gives the local version a conflict copy's name beside where it is; it becomes an item of its own.
@@ -238,23 +262,37 @@ extension UnitApplier {
             let destination = context.drivePath(parent.appending(copy))
             let isTaken = try await context.store { () throws(StoreError) in try tree.status(at: destination) != nil }
             if isTaken { continue }
-            return try await commit(path, .move(to: destination), .fingerprint(fingerprint), nil, nil)
+            return try await commit(path, .move(to: destination), .fingerprint(fingerprint), nil)
         }
         throw SyncFailure(.park, "\(path) has 100 conflict copies of one day; resolve some of them")
     }
 
-    /// - Parameter place: where `.stale` may mean that something is in the way.
     private func commit(
         _ path: RelativePath, _ operation: LocalChange.Operation, _ expecting: LocalChange.Expectation,
-        _ base: BaseRecord?,
-        _ place: RelativePath?
+        _ base: BaseRecord?
     ) async throws(SyncFailure) -> UnitOutcome {
         let change = LocalChange(path: context.drivePath(path), operation, expecting: expecting, base: base)
-        switch try await context.commit(change) {
+        if case .done = try await context.commit(change) { return .done }
+        return .later
+    }
+
+    /// What became of a change that brings an item to `place`: where it is stale, something may be in the way.
+    private func outcome(
+        _ result: LocalChangeResult, at place: RelativePath, in directory: WantedDirectory
+    ) async throws(SyncFailure) -> UnitOutcome {
+        switch result {
         case .done: return .done
         case .busy: return .later
-        case .stale: return place.map(UnitOutcome.occupied) ?? .later
+        case .stale: break
         }
+        guard let parent = place.parent else { return .later }
+        let (tree, path, above) = (context.tree, context.drivePath(place), context.drivePath(parent))
+        let isOccupied = try await context.store { () throws(StoreError) in
+            guard try tree.status(at: path) != nil else { return false }
+            guard let wanted = directory.inode else { return true }
+            return try tree.status(at: above)?.inode == wanted
+        }
+        return isOccupied ? .occupied(place) : .later
     }
 
     static func defaultMode(_ kind: FileKind) -> UInt16 { kind == .directory ? 0o755 : 0o644 }

@@ -1,3 +1,4 @@
+import QuireCore
 import Synchronization
 
 /// Wakes one waiter; a signal raised while nobody waits is kept for the next.
@@ -8,7 +9,7 @@ final class WakeSignal: Sendable {
     }
 
     /// Innermost lock: nothing else is taken while it is held; the waiter is resumed outside.
-    private let state = Mutex(State())
+    private let state = Lock(State())
 
     /// Wakes the waiter, or the next one.
     func raise() {

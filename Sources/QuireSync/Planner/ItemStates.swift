@@ -92,7 +92,7 @@ package struct LocalState: Sendable, Hashable {
     package enum Content: Sendable, Hashable {
         /// The fingerprint is the acknowledged one.
         case asBase
-        /// Differs from the base, or there is no base to compare with.
+        /// Differs from the base, or there is no base to compare with. A directory: made anew since.
         case changed
         /// A placeholder for this version (nil where it does not say which): there is nothing here that could be lost.
         case dataless(ProviderVersion?)
@@ -110,4 +110,7 @@ package struct LocalState: Sendable, Hashable {
         self.facts = facts
         self.isLocalOnly = isLocalOnly
     }
+
+    /// Whether a pull has moved it out of the way of another item, and was not done yet.
+    package var isInTransit: Bool { TransitName.matches(place.name) }
 }

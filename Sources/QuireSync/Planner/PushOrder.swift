@@ -40,6 +40,13 @@ package struct PushOrder: Sendable {
         /// `over`: a deleted item whose place this one takes, replaced in one step instead of deleted before.
         case send(item: Int, at: RelativePath, over: Int?)
         case delete(item: Int, at: RelativePath)
+
+        package var item: Int {
+            switch self {
+            case .createDirectory(let item, _), .move(let item, _, _, _), .send(let item, _, _), .delete(let item, _):
+                item
+            }
+        }
     }
 
     package private(set) var structure: [Step] = []
@@ -174,18 +181,27 @@ extension PushOrder {
         return false
     }
 
-    /// Moves one item of a ring out of the way: beside its new place where that is known, else to the root. It stays open,
-    /// with its new present path.
+    /// Moves one item of a ring out of the way: beside its new place where that is known, else beside its present one, in a
+    /// directory that stays. It stays open, with its new present path.
     private mutating func openRing() -> Bool {
         for index in open {
             guard let here = present[index], here.name != temporaryName else { continue }
             let there = destination(items[index]).flatMap { $0.isInside(here) ? nil : $0 }
-            let free = (there?.parent ?? .root).appending(temporaryName)
+            let free = stayingDirectory(there?.parent ?? here.parent).appending(temporaryName)
             guard leaving[free] == nil else { continue }
             move(index, from: here, to: free, isFinal: false)
             return true
         }
         return false
+    }
+}
+
+extension PushOrder {
+    /// `directory`, or the nearest above it that is not to be deleted.
+    private func stayingDirectory(_ directory: RelativePath?) -> RelativePath {
+        var current = directory ?? .root
+        while let item = leaving[current], items[item].local == nil { current = current.parent ?? .root }
+        return current
     }
 }
 

@@ -31,6 +31,9 @@ import QuireCore
 /// attributes    pushAttributes    applyAttributes   equal: adopt; else applyAttributes, field by field, remote wins
 /// neither, but another version: adopt
 /// ```
+/// A directory that was removed and made anew here counts as changed until the provider confirmed it, and one that was made
+/// anew there is no longer the base's: its deletion here says nothing of it. What a pull has moved out of the way
+/// (`TransitName`) has not moved.
 package enum SyncPlanner {
     /// The plan for one item. Nil means: is not there.
     package static func plan(base: BaseState?, local: LocalState?, remote: RemoteState?) -> ItemPlan {
@@ -39,7 +42,8 @@ package enum SyncPlanner {
         switch (local, remote) {
         case (nil, nil): return [.forget]
         case (nil, let remote?):
-            return differs(remote, from: base) ? [.createLocal] : [.deleteRemote(expecting: remote.version)]
+            return differs(remote, from: base) || isAnotherDirectory(remote, base)
+                ? [.createLocal] : [.deleteRemote(expecting: remote.version)]
         case (let local?, nil):
             if case .dataless = local.content { return [.removeLocal] }
             return differs(local, from: base) ? [.forget, .createRemote] : [.removeLocal]
@@ -135,7 +139,7 @@ extension SyncPlanner {
 
     private static func mergePlace(_ base: BaseState, _ local: LocalState, _ remote: RemoteState) -> [SyncStep] {
         if local.place == remote.place { return remote.place == base.place ? [] : [.followMove] }
-        return remote.place == base.place ? [.moveRemote] : [.moveLocal]
+        return remote.place == base.place && !local.isInTransit ? [.moveRemote] : [.moveLocal]
     }
 
     private static func mergeContent(_ base: BaseState, _ local: LocalState, _ remote: RemoteState) -> [SyncStep] {
@@ -170,13 +174,18 @@ extension SyncPlanner {
             && sameContent(base.facts, remote.facts) != true
     }
 
+    /// Whether a directory of the same name was made in the place of the base's, as far as versions tell.
+    private static func isAnotherDirectory(_ remote: RemoteState, _ base: BaseState) -> Bool {
+        remote.facts.kind == .directory && !base.version.rawValue.isEmpty && base.version != remote.version
+    }
+
     private static func differs(_ remote: RemoteState, from base: BaseState) -> Bool {
         remote.facts.kind != base.facts.kind || remote.place != base.place || contentChanged(base, remote)
             || attributesDiffer(remote.facts, base.facts)
     }
 
     private static func differs(_ local: LocalState, from base: BaseState) -> Bool {
-        local.facts.kind != base.facts.kind || local.place != base.place || local.content == .changed
-            || attributesDiffer(local.facts, base.facts)
+        local.facts.kind != base.facts.kind || local.place != base.place && !local.isInTransit
+            || local.content == .changed || attributesDiffer(local.facts, base.facts)
     }
 }

@@ -52,6 +52,7 @@ package struct TreeDiff: Sendable {
         }
         Self.keepNonEmptyDirectories(&units)
         units.removeAll { $0.plan.steps.isEmpty }
+        for index in units.indices { units[index].directory = directory(of: units[index], localAt) }
         return units.sorted { Self.order($0).bytes.lexicographicallyPrecedes(Self.order($1).bytes) }
     }
 
@@ -72,7 +73,7 @@ extension TreeDiff {
             guard let parent = path.parent, let name = path.name else { continue }
             let followed = (targets[parent] ?? parent).appending(name)
             guard let basePath = matching.baseOfRemote[path], let local = matching.bases[basePath]?.local,
-                !remoteMoved(basePath, path, matching)
+                !remoteMoved(basePath, path, matching), !local.isInTransit
             else {
                 targets[path] = followed
                 continue
@@ -97,6 +98,19 @@ extension TreeDiff {
             nodes[target] = .remote(path)
         }
         return nodes
+    }
+
+    /// The directory in which a unit's item belongs.
+    private func directory(of unit: TreeUnit, _ localAt: [RelativePath: LocalEntry]) -> TreeUnit.Directory {
+        guard let parent = unit.remote?.path.parent, !parent.isRoot else { return .root }
+        if let base = matching.baseOfRemote[parent] {
+            let local = matching.bases[base]?.local
+            return local.map { .known(inode: $0.fingerprint.inode) } ?? .made(for: parent)
+        }
+        guard let local = targets[parent].flatMap({ localAt[$0] }), local.facts.kind == .directory,
+            !linkedItems.contains(local.id)
+        else { return .made(for: parent) }
+        return .known(inode: local.fingerprint.inode)
     }
 
     private func place(ofBase path: RelativePath) -> Place? {
@@ -155,7 +169,9 @@ extension TreeDiff {
         var keptThere: Set<RelativePath> = []
         for unit in units {
             let steps = unit.plan.steps
-            if let path = unit.local?.path, !unit.plan.removesLocal { insertAncestors(of: path, into: &keptHere) }
+            // What is moved away is not in its way.
+            let stays = steps.contains(.moveLocal) ? unit.target : unit.local?.path
+            if let path = stays, !unit.plan.removesLocal { insertAncestors(of: path, into: &keptHere) }
             if let path = unit.remote?.path, steps.contains(.createLocal) || steps.contains(.moveLocal) {
                 insertAncestors(of: path, into: &keptThere)
             }

@@ -41,11 +41,25 @@ package struct TreeUnit: Sendable, Hashable {
     package var remote: RemoteItem?
     /// Where the item belongs in the store once the plan is done, below the container's root; nil where nothing remains.
     package var target: RelativePath?
+    /// The directory that `target` is in. A path alone may be another's until all moves are done.
+    package var directory: Directory
     package var plan: ItemPlan
 
+    /// A directory of the store.
+    package enum Directory: Sendable, Hashable {
+        /// The container's root; or nobody asks.
+        case root
+        /// The one with this inode.
+        case known(inode: UInt64)
+        /// The one that is made for the provider's at this path.
+        case made(for: RelativePath)
+    }
+
     package init(
-        base: BaseRecord?, local: LocalEntry?, remote: RemoteItem?, target: RelativePath?, plan: ItemPlan
+        base: BaseRecord?, local: LocalEntry?, remote: RemoteItem?, target: RelativePath?, directory: Directory = .root,
+        plan: ItemPlan
     ) {
+        self.directory = directory
         self.base = base
         self.local = local
         self.remote = remote

@@ -17,7 +17,7 @@ final class DownloadRegistry: Sendable {
     }
 
     /// Innermost lock: nothing else is taken while it is held; waiters are resumed outside.
-    private let state = Mutex(State())
+    private let state = Lock(State())
 
     /// Waits for the download of the file with this inode, which `perform` does unless it is under way.
     ///

@@ -1,3 +1,4 @@
+import QuireCore
 import Synchronization
 
 /// Whether somebody still waits for a `syncNow`.
@@ -18,7 +19,7 @@ final class FirstAnswer<Value: Sendable>: Sendable {
     }
 
     /// Innermost lock: nothing else is taken while it is held; the waiter is resumed outside.
-    private let state = Mutex(State.open)
+    private let state = Lock(State.open)
 
     /// Later answers are dropped.
     func give(_ answer: Value) {

@@ -1,5 +1,6 @@
 package import Logging
 import QuireCore
+import QuireIndex
 import QuireStore
 import Synchronization
 
@@ -16,14 +17,14 @@ package final class SyncService: Sendable {
     let downloads = DownloadRegistry()
     private let containersChanged = WakeSignal()
     /// Innermost lock: nothing else is taken while it is held.
-    private let current: Mutex<[SyncEngine]>
+    private let current: Lock<[SyncEngine]>
 
     package init(
         environment: SyncEnvironment, containers: [SyncedContainer], logger: Logger = Logger(label: "quire.sync")
     ) {
         self.environment = environment
         self.logger = logger
-        current = Mutex([])
+        current = Lock([])
         current.withLock { $0 = makeEngines(containers) }
     }
 
@@ -166,7 +167,7 @@ package final class SyncService: Sendable {
             try await environment.index.settle()
             for engine in engines {
                 let container = engine.context.container.id
-                for change in try await environment.index.pending(container) { status.pending.count(change) }
+                status.pending.add(try await environment.index.pendingTotals(container))
                 status.errors += try await environment.index.parked(container)
             }
             status.conflicts = try await environment.index.conflictCopies()
@@ -178,13 +179,9 @@ package final class SyncService: Sendable {
 }
 
 extension SyncStatus.Pending {
-    fileprivate mutating func count(_ change: PendingChange) {
-        if change.local == nil {
-            deletions += 1
-        } else if change.isMoved {
-            renames += 1
-        } else {
-            uploads += 1
-        }
+    fileprivate mutating func add(_ totals: PendingTotals) {
+        uploads += totals.uploads
+        renames += totals.moves
+        deletions += totals.deletions
     }
 }

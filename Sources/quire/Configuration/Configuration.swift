@@ -34,6 +34,8 @@ struct Configuration: Sendable, Equatable {
     var parallel = 4
     /// How long an operation on the mount waits for a claim: 1 … 3,600.
     var deadlineSeconds = 10
+    /// Extensions of directories that are one document.
+    var packageExtensions = PackageNames.standardExtensions
     var ephemeralPatterns = EphemeralNames.standardPatterns
     var providers: [Provider] = []
     var containers: [Container] = []

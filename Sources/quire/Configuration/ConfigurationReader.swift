@@ -83,8 +83,9 @@ struct ConfigurationReader {
             if let value = try sync.integer("parallel", in: 1...64) { result.parallel = value }
         }
         if let coordination = try root.section("coordination") {
-            note(coordination, known: ["deadline_seconds"])
+            note(coordination, known: ["deadline_seconds", "packages"])
             if let value = try coordination.integer("deadline_seconds", in: 1...3600) { result.deadlineSeconds = value }
+            if let value = try coordination.strings("packages") { result.packageExtensions = value }
         }
         if let ephemeral = try root.section("ephemeral") {
             note(ephemeral, known: ["patterns"])

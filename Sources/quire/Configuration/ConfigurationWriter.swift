@@ -23,6 +23,8 @@ enum ConfigurationWriter {
             "[coordination]",
             "# How long a program on the drive waits for others that hold a document.",
             "deadline_seconds = \(configuration.deadlineSeconds)",
+            "# Directories with these extensions are one document.",
+            "packages = [\(configuration.packageExtensions.map(quoted).joined(separator: ", "))]",
             "",
             "[ephemeral]",
             "# Files of these names stay on this device.",

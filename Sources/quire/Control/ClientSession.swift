@@ -8,14 +8,24 @@ final class ClientSession: Sendable {
         var isClosed = false
         var next: UInt64 = 1
         var held: [UInt64: @Sendable () -> Void] = [:]
+        var peer: RPCPeer?
     }
 
     /// The client's process, 0 where there is none.
     let pid: Int32
     // Taken alone; what is run on closing runs outside.
-    private let state = Mutex(State())
+    private let state = Lock(State())
 
     init(pid: Int32) { self.pid = pid }
+
+    /// Whether the client is gone.
+    var isClosed: Bool { state.withLock { $0.isClosed } }
+
+    /// The other end, for requests of the daemon; nil once the client is gone, and for callers without a connection.
+    var peer: RPCPeer? { state.withLock { $0.peer } }
+
+    /// Names the other end.
+    func attach(_ peer: RPCPeer) { state.withLock { if !$0.isClosed { $0.peer = peer } } }
 
     /// Has `release` run when the client goes; at once when it has gone.
     ///
@@ -41,6 +51,7 @@ final class ClientSession: Sendable {
     func close() {
         let held = state.withLock { state in
             state.isClosed = true
+            state.peer = nil
             defer { state.held = [:] }
             return state.held.sorted { $0.key < $1.key }.map(\.value)
         }

@@ -41,6 +41,7 @@ final class ControlServer: Service {
             accepted: { [loop, accepted] descriptor, credentials in
                 let session = ClientSession(pid: credentials.pid)
                 let peer = RPCPeer(answersRequests: true, whenClosed: { session.close() })
+                session.attach(peer)
                 peer.attach(descriptor, to: loop)
                 accepted.yield(Client(peer: peer, session: session))
             })

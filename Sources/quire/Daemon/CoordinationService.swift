@@ -1,124 +1,256 @@
+import Logging
 import QuireCoordination
 import QuireCore
 import Synchronization
 
-/// Claims on behalf of clients of the control socket: held until released, or until the client goes.
+/// Claims and presenters on behalf of clients of the control socket: they last until they are given back, or until the
+/// client goes.
 final class CoordinationService: Sendable {
-    private struct Held {
-        let claim: Claim
-        /// What the session's `forget` takes.
-        var number: UInt64 = 0
+    private struct State {
+        var next: UInt64 = 1
+        var purposes: UInt64 = 0
+        var clients: [ObjectIdentifier: Client] = [:]
+        var claims: [ClaimID: ClientID] = [:]
+        /// The purposes of presenters, for claims that name one.
+        var presenters: [PresenterID: (client: ClientID, purpose: Purpose)] = [:]
+    }
+
+    private struct Client {
+        let id: ClientID
+        let calls: PresenterCalls
     }
 
     private let coordinator: Coordinator
+    private let logger: Logger
+    /// Whether the item at a path is a directory.
+    private let isDirectory: @Sendable (RelativePath) -> Bool
     // Taken alone.
-    private let held = Mutex<[ClaimID: Held]>([:])
-    private let purposes = Mutex<UInt64>(0)
+    private let state = Lock(State())
 
-    init(coordinator: Coordinator) { self.coordinator = coordinator }
+    init(
+        coordinator: Coordinator, logger: Logger,
+        isDirectory: @escaping @Sendable (RelativePath) -> Bool = { _ in false }
+    ) {
+        self.coordinator = coordinator
+        self.logger = logger
+        self.isDirectory = isDirectory
+    }
 
     func addMethods(to methods: inout MethodTable) {
-        methods.on(CoordinationMethods.Dump.self) { [self] _, _ in .init(claims: coordinator.snapshot().map(Self.shown))
+        methods.on(CoordinationMethods.Dump.self) { [self] _, _ in
+            .init(
+                claims: coordinator.snapshot().map(Self.shown), presenters: coordinator.presenters().map(Self.shown))
         }
         methods.on(CoordinationMethods.Acquire.self) { [self] parameters, context in
-            try await acquire(parameters, for: context.client)
+            try await acquire(parameters, for: context.client, prepares: false)
+        }
+        methods.on(CoordinationMethods.Prepare.self) { [self] parameters, context in
+            try await acquire(parameters, for: context.client, prepares: true)
         }
         methods.on(CoordinationMethods.Release.self) { [self] parameters, context in
-            try release(ClaimID(parameters.claim), by: context.client)
+            let id = try claim(parameters.claim, of: context.client)
+            state.withLock { $0.claims[id] = nil }
+            coordinator.release(id)
+            return WireNothing()
+        }
+        methods.on(CoordinationMethods.DidMove.self) { [self] parameters, context in
+            try didMove(parameters, by: context.client)
+        }
+        methods.on(PresenterMethods.Add.self) { [self] parameters, context in try add(parameters, context.client) }
+        methods.on(PresenterMethods.Remove.self) { [self] parameters, context in
+            let (id, client) = try presenter(parameters.presenter, of: context.client)
+            state.withLock { $0.presenters[id] = nil }
+            coordinator.unregister(id, of: client)
+            return WireNothing()
+        }
+        methods.on(PresenterMethods.SetPath.self) { [self] parameters, context in
+            let (id, client) = try presenter(parameters.presenter, of: context.client)
+            _ = coordinator.setPath(parameters.path?.path, of: id, by: client)
             return WireNothing()
         }
     }
 
+    // MARK: Claims
+
     private func acquire(
-        _ parameters: CoordinationMethods.Acquire.Parameters, for client: ClientSession
-    ) async throws(QuireError) -> CoordinationMethods.Acquire.Result {
-        let access = try Self.access(parameters.access, parameters.path.path)
-        let purpose = Purpose(parameters.purpose ?? ownPurpose())
+        _ parameters: CoordinationMethods.Acquire.Parameters, for session: ClientSession, prepares: Bool
+    ) async throws -> CoordinationMethods.Acquire.Result {
+        let accesses = try Self.accesses(parameters)
+        let client = client(session)
+        let presenter = try parameters.presenter.map { try self.presenter($0, of: session).id }
+        let known = presenter.flatMap { id in state.withLock { $0.presenters[id]?.purpose } }
+        let purpose = parameters.purpose.map { Purpose($0) } ?? known ?? ownPurpose()
+        guard purpose != .mount else { throw QuireError(.notAllowed, "\(purpose) is the purpose of programs") }
+        var options = AcquireOptions(
+            client: client.id, processID: session.pid > 0 ? session.pid : nil,
+            deadline: parameters.timeoutSeconds.map { .milliseconds(Int64(min(max($0, 0), 1e9) * 1000)) })
+        options.presenter = presenter
+        options.isPreparation = prepares
         let claim: Claim
-        do {
-            claim = try await coordinator.acquire(
-                [access], purpose: purpose, processID: client.pid,
-                deadline: parameters.timeoutSeconds.map { .milliseconds(Int64(min(max($0, 0), 1e9) * 1000)) })
+        do throws(CoordinationError) {
+            claim = try await coordinator.acquire(accesses, purpose: purpose, options)
         } catch {
-            throw Self.refusal(error, parameters.path.path)
+            if error.code == .cancelled { throw CancellationError() }
+            throw Self.refusal(error, accesses.map(\.path.description).joined(separator: ", "))
         }
         // A caller that took its request back, or has gone, would never release it.
-        guard !Task.isCancelled else {
+        guard !Task.isCancelled, !session.isClosed else {
             coordinator.release(claim)
-            throw QuireError(.temporary, "cancelled")
+            throw CancellationError()
         }
-        held.withLock { $0[claim.id] = Held(claim: claim) }
-        let number = client.whenClosed { [self] in end(claim.id) }
-        held.withLock { $0[claim.id]?.number = number }
-        return .init(claim: claim.id.rawValue)
+        state.withLock { $0.claims[claim.id] = client.id }
+        return .init(claim: claim.id.rawValue, paths: claim.accesses.map { WirePath($0.path) })
     }
 
-    private func release(_ id: ClaimID, by client: ClientSession) throws(QuireError) {
-        guard let number = held.withLock({ $0[id]?.number }) else {
+    private func didMove(
+        _ parameters: CoordinationMethods.DidMove.Parameters, by session: ClientSession
+    ) throws(QuireError) -> CoordinationMethods.DidMove.Result {
+        let id = try claim(parameters.claim, of: session)
+        guard let report = coordinator.snapshot().first(where: { $0.id == id && $0.isHeld }) else {
             throw QuireError(.notFound, "no claim \(id) is held")
         }
-        client.forget(number)
-        end(id)
+        let (from, to) = (parameters.from.path, parameters.to.path)
+        let isCovered = report.accesses.contains { access in
+            guard case .writing = access.intent else { return false }
+            return from.isInside(access.path) || to.isInside(access.path)
+        }
+        guard isCovered else {
+            throw QuireError(
+                .usage, "\(from): claim \(id) does not write it", remedy: "Move items inside a write of them")
+        }
+        return .init(paths: report.accesses.map { WirePath($0.path) })
     }
 
-    private func end(_ id: ClaimID) {
-        if let held = held.withLock({ $0.removeValue(forKey: id) }) { coordinator.release(held.claim) }
+    private func claim(_ number: UInt64, of session: ClientSession) throws(QuireError) -> ClaimID {
+        let id = ClaimID(number)
+        let client = client(session).id
+        guard state.withLock({ $0.claims[id] }) == client else {
+            throw QuireError(.notFound, "no claim \(id) is held")
+        }
+        return id
     }
 
-    private func ownPurpose() -> String {
-        purposes.withLock { count in
-            count += 1
-            return "quire.client.\(count)"
+    private func ownPurpose() -> Purpose {
+        state.withLock { state in
+            state.purposes += 1
+            return Purpose("quire.client.\(state.purposes)")
         }
     }
 
-    private static func access(_ text: String, _ path: RelativePath) throws(QuireError) -> Access {
-        switch text {
-        case "read": return .reading(path)
-        case "write": return .writing(path)
-        default:
-            let option = WritingOption.allCases.first { text == "write \(name($0))" }
-            guard let option else {
-                throw QuireError(
-                    .usage, "\"\(text)\" is not an access",
-                    remedy: "Use read, write, or write with forDeleting, forMoving, forMerging, forReplacing")
+    // MARK: Presenters
+
+    private func add(
+        _ parameters: PresenterMethods.Add.Parameters, _ session: ClientSession
+    ) throws(QuireError) -> PresenterMethods.Add.Result {
+        let client = client(session)
+        let purpose = parameters.purpose.map { Purpose($0) } ?? ownPurpose()
+        guard purpose != .mount, !purpose.rawValue.isEmpty else {
+            throw QuireError(.usage, "\"\(purpose)\" cannot be a presenter's purpose")
+        }
+        var callbacks = PresenterCallbacks.all
+        if let names = parameters.callbacks {
+            callbacks = []
+            for name in names {
+                guard let known = PresenterCallbacks.names.first(where: { $0.name == name }) else {
+                    throw QuireError(
+                        .usage, "\"\(name)\" is not a callback",
+                        remedy: "Use \(PresenterCallbacks.names.map(\.name).joined(separator: ", "))")
+                }
+                callbacks.insert(known.callback)
             }
-            return .writing(path, option)
         }
+        var presenter = PresenterRegistration(
+            id: PresenterID(0), client: client.id, processID: session.pid > 0 ? session.pid : nil,
+            program: ProcessName.of(session.pid), path: parameters.path?.path, purpose: purpose, callbacks: callbacks,
+            observedAttributes: Set(parameters.observedAttributes ?? []))
+        presenter.isDirectory = parameters.path.map { isDirectory($0.path) } ?? false
+        let id = coordinator.register(presenter, link: client.calls)
+        state.withLock { $0.presenters[id] = (client.id, purpose) }
+        if session.isClosed { forget(client.id) }
+        return .init(presenter: id.rawValue, purpose: purpose.rawValue)
     }
 
-    private static func name(_ option: WritingOption) -> String {
-        switch option {
-        case .inPlace: "inPlace"
-        case .deleting: "forDeleting"
-        case .moving: "forMoving"
-        case .merging: "forMerging"
-        case .replacing: "forReplacing"
-        case .contentIndependentMetadataOnly: "contentIndependentMetadataOnly"
+    private func presenter(
+        _ number: UInt64, of session: ClientSession
+    ) throws(QuireError) -> (id: PresenterID, client: ClientID) {
+        let id = PresenterID(number)
+        let client = client(session).id
+        guard state.withLock({ $0.presenters[id]?.client }) == client else {
+            throw QuireError(.notFound, "this client has no presenter \(number)")
         }
+        return (id, client)
+    }
+
+    // MARK: Clients
+
+    private func client(_ session: ClientSession) -> Client {
+        let key = ObjectIdentifier(session)
+        let (client, isNew) = state.withLock { state -> (Client, Bool) in
+            if let known = state.clients[key] { return (known, false) }
+            let id = ClientID(state.next)
+            state.next += 1
+            let calls = PresenterCalls(client: id, session: session, coordinator: coordinator, logger: logger)
+            state.clients[key] = Client(id: id, calls: calls)
+            return (Client(id: id, calls: calls), true)
+        }
+        if isNew {
+            _ = session.whenClosed { [self] in
+                forget(client.id)
+                state.withLock { $0.clients[key] = nil }
+            }
+        }
+        return client
+    }
+
+    private func forget(_ client: ClientID) {
+        state.withLock { state in
+            state.claims = state.claims.filter { $0.value != client }
+            state.presenters = state.presenters.filter { $0.value.client != client }
+        }
+        coordinator.remove(client: client)
+    }
+
+    // MARK: Words
+
+    private static func accesses(
+        _ parameters: CoordinationMethods.Acquire.Parameters
+    ) throws(QuireError) -> [Access] {
+        var accesses: [Access] = []
+        if let path = parameters.path { accesses.append(try AccessWords.access(parameters.access ?? "", path.path)) }
+        for access in parameters.accesses ?? [] {
+            accesses.append(try AccessWords.access(access.access, access.path.path))
+        }
+        guard !accesses.isEmpty else {
+            throw QuireError(.usage, "a claim needs an item", remedy: "Give path and access, or accesses")
+        }
+        return accesses
     }
 
     private static func shown(_ report: ClaimReport) -> CoordinationMethods.Claim {
-        let intent = report.accesses.first.map { access in
-            switch access.intent {
-            case .reading: "read"
-            case .writing(.inPlace): "write"
-            case .writing(let option): "write \(name(option))"
-            }
-        }
+        let state = report.isHeld ? "held" : report.waitsFor == nil ? "asking" : "waiting"
         return CoordinationMethods.Claim(
-            id: report.id.rawValue, state: report.isHeld ? "held" : "waiting",
-            paths: report.accesses.map { WirePath($0.path) }, access: intent ?? "none",
-            purpose: report.purpose.rawValue,
-            pid: report.processID, ageSeconds: report.age / .seconds(1))
+            id: report.id.rawValue, state: state, paths: report.accesses.map { WirePath($0.path) },
+            accesses: report.accesses.map(AccessWords.words), purpose: report.purpose.rawValue,
+            pid: report.processID, program: report.processID.flatMap { ProcessName.of($0) },
+            ageSeconds: report.age / .seconds(1), waitsFor: report.waitsFor?.rawValue,
+            asks: report.asks.map(\.rawValue))
     }
 
-    private static func refusal(_ error: CoordinationError, _ path: RelativePath) -> QuireError {
+    private static func shown(_ report: PresenterReport) -> CoordinationMethods.Presenter {
+        CoordinationMethods.Presenter(
+            id: report.id.rawValue, path: report.path.map { WirePath($0) }, purpose: report.purpose.rawValue,
+            pid: report.processID, program: report.program, ageSeconds: report.age / .seconds(1),
+            question: report.question.map { PresenterCalls.name($0) }, askedBy: report.askedBy?.rawValue,
+            hung: report.isHung)
+    }
+
+    private static func refusal(_ error: CoordinationError, _ items: String) -> QuireError {
         switch error.code {
-        case .deadline: QuireError(.busy, "\(path): \(error)")
-        case .cancelled: QuireError(.temporary, "\(path): \(error)")
-        case .deadlock: QuireError(.conflict, "\(path): \(error)")
-        case .invalid: QuireError(.usage, "\(path): \(error)")
+        case .deadline: QuireError(.busy, "\(items): \(error)")
+        case .cancelled: QuireError(.temporary, "\(items): \(error)")
+        case .refused: QuireError(.notAllowed, "\(items): \(error)")
+        case .deadlock: QuireError(.conflict, "\(items): \(error)")
+        case .invalid: QuireError(.usage, "\(items): \(error)")
         }
     }
 }

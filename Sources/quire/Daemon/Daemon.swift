@@ -50,7 +50,8 @@ enum Daemon {
         let shutdown = CancelSignal()
         let home = parts.home.location.home
         let server = try ControlServer(
-            home: home, methods: DaemonMethods(parts: parts, shutdown: shutdown).table(), logger: logger)
+            home: home, methods: DaemonMethods(parts: parts, shutdown: shutdown, logger: logger).table(), logger: logger
+        )
         let group = ServiceGroup(
             configuration: ServiceGroupConfiguration(
                 // Stopped from the last to the first.
@@ -58,7 +59,8 @@ enum Daemon {
                     .init(service: server),
                     .init(
                         service: MemoryService(
-                            work: parts.index.index.changes(), isBusy: { [mount = parts.mount] in mount.isBusy })),
+                            work: [parts.index.index.changes(), parts.mount.forgotten],
+                            isBusy: { [mount = parts.mount] in mount.isBusy })),
                     .init(service: SyncRunner(sync: parts.sync), successTerminationBehavior: .ignore),
                     .init(
                         service: MountService(mount: parts.mount, logger: logger),

@@ -1,4 +1,5 @@
 import Glibc
+import Logging
 import Quire
 import QuireCoordination
 import QuireCore
@@ -10,6 +11,7 @@ import QuireSync
 struct DaemonMethods {
     let parts: DriveParts
     let shutdown: CancelSignal
+    let logger: Logger
 
     func table() -> MethodTable {
         var methods = MethodTable()
@@ -19,7 +21,10 @@ struct DaemonMethods {
         ViewMethods(view: parts.view).addMethods(to: &methods)
         SyncMethods(sync: parts.sync).addMethods(to: &methods)
         CheckMethods(index: parts.index) { parts.home.configuration }.addMethods(to: &methods)
-        CoordinationService(coordinator: parts.coordinator).addMethods(to: &methods)
+        CoordinationService(
+            coordinator: parts.coordinator, logger: logger,
+            isDirectory: { [mount = parts.mount] in mount.isDirectory($0) }
+        ).addMethods(to: &methods)
         return methods
     }
 

@@ -42,7 +42,7 @@ struct DriveParts: Sendable {
         let factory = ProviderFactory(logger: logger)
         let containers = try factory.containers(configuration)
         let bound = try await ProviderBinding(index: index).renew(configuration, containers)
-        let coordinator = Coordinator()
+        let coordinator = Coordinator(packages: PackageNames(extensions: configuration.packageExtensions))
         let late = LateSync()
         let view = DriveView(
             catalog: index, tree: index.tree, providerName: { configuration.providerName(of: $0) },

@@ -6,7 +6,7 @@ import Synchronization
 /// The driver needs a content source before there is one: the sync engine itself needs the driver.
 final class LateSync: ContentSource {
     // Taken alone.
-    private let service = Mutex<SyncService?>(nil)
+    private let service = Lock<SyncService?>(nil)
 
     /// From now on `service` is asked.
     func bind(_ service: SyncService) { self.service.withLock { $0 = service } }

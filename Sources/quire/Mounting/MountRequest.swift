@@ -7,7 +7,7 @@ struct MountRequest: Sendable, Equatable {
     var readers: Int?
     var passthrough = true
     /// Let the kernel collect small writes where it does not pass them through.
-    var writeback = false
+    var writeback = true
     var debug = false
     /// Flags that the kernel keeps, as mount(8) spells them.
     var kernel: [String] = []
@@ -24,7 +24,7 @@ struct MountRequest: Sendable, Equatable {
         switch option {
         case "allow_other": allowOther = true
         case "nopassthrough": passthrough = false
-        case "writeback": writeback = true
+        case "nowriteback": writeback = false
         case "debug": debug = true
         case "remount":
             throw QuireError(
@@ -47,7 +47,7 @@ struct MountRequest: Sendable, Equatable {
         QuireError(
             .usage, "the mount option \"\(option)\" is not known",
             remedy:
-                "Known are allow_other, readers=1…16, nopassthrough, writeback, debug, and what mount(8) has for every file system"
+                "Known are allow_other, readers=1…16, nopassthrough, nowriteback, debug, and what mount(8) has for every file system"
         )
     }
 

@@ -110,14 +110,10 @@ struct Mountpoint: Sendable, Equatable {
         }
     }
 
-    /// The kernel may still answer `stat` from what it remembers; opening asks the daemon that is gone.
+    /// The kernel may still list and stat from what it remembers; for the free space it has to ask the daemon that is gone.
     private static func isDead(_ path: String) -> Bool {
-        let descriptor = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-        guard descriptor < 0 else {
-            close(descriptor)
-            return false
-        }
-        return errno == ENOTCONN || errno == ECONNABORTED
+        var space = statvfs()
+        return statvfs(path, &space) != 0 && (errno == ENOTCONN || errno == ECONNABORTED)
     }
 
     /// `umount2(2)`'s MNT_DETACH.

@@ -7,7 +7,7 @@ import Synchronization
 final class ManifestWriter: Sendable {
     private let tree: DriveTree
     private let base: RelativePath
-    private let failed = Mutex(false)
+    private let failed = Lock(false)
 
     /// - Parameters:
     ///   - root: the mountpoint, or the store while the drive is not mounted.

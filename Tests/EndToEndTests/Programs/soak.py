@@ -116,6 +116,7 @@ class Load:
                 work(source)
             except Exception as error:  # told at the end, with the others
                 self.failures.append(f"{name}, round {self.rounds[name]}: {type(error).__name__}: {error}")
+                print(f"{time.strftime('%H:%M:%S')} {self.failures[-1]}", flush=True)
             self.rounds[name] += 1
             self.stopping.wait(source.random() * 0.5)
 
@@ -233,7 +234,8 @@ class Load:
                         raise Failure(f"{place}/f{number} came back as something else")
 
     def sync(self, device):
-        device.quire("sync", "--timeout", "5", wanted=(0, 2, 75))
+        # The load removes more than half of the drive at once now and then, and means it.
+        device.quire("sync", "--confirm-deletes", "--timeout", "5", wanted=(0, 2, 75))
 
 
 def write(path, body, fsync=False):
@@ -299,7 +301,7 @@ def judge_right(devices, problems):
     for _ in range(3):
         for device in devices:
             try:
-                device.quire("sync", "--timeout", "120", wanted=(0, 2))
+                device.quire("sync", "--confirm-deletes", "--timeout", "120", wanted=(0, 2))
             except Failure as error:
                 problems.append(str(error))
     for device in devices:
@@ -307,7 +309,11 @@ def judge_right(devices, problems):
             print(device.quire("check").strip())
         except Failure as error:
             problems.append(str(error))
-    one, two = (set(tree(device.mount).splitlines()) for device in devices)
+    try:
+        one, two = (set(tree(device.mount).splitlines()) for device in devices)
+    except Failure as error:
+        problems.append(f"a drive cannot be read: {error}")
+        return
     if one != two:
         differences = [f"+ {line}" for line in sorted(one - two)[:10]] + [f"- {line}" for line in sorted(two - one)[:10]]
         problems.append("the drives differ:\n" + "\n".join(differences))

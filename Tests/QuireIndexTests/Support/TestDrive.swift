@@ -12,9 +12,9 @@ final class TestDrive: Sendable {
     let clock = TestClock()
     let index: MetadataIndex
     let opening: IndexOpening
-    private let watched = Mutex(true)
+    private let watched = Lock(true)
     /// When given, events go here instead of straight to the index.
-    let delayed = Mutex<[StoreEvent]?>(nil)
+    let delayed = Lock<[StoreEvent]?>(nil)
 
     /// When false, operations are done and not recorded.
     var isWatched: Bool {
@@ -217,7 +217,19 @@ final class TestDrive: Sendable {
 
     func pending(_ container: ContainerID = .default) async throws -> [PendingItem] {
         try await index.settle()
-        return try await index.pendingItems(container: container)
+        var found: [PendingItem] = []
+        var start: PendingCursor? = .start
+        while let from = start {
+            // Small pages: whatever is tested, is tested across their borders.
+            let page = try await index.pendingPage(
+                container: container,
+                PendingRequest(
+                    from: from, through: FileTime(nanoseconds: .max), deletionsThrough: FileTime(nanoseconds: .max),
+                    now: clock.now, limit: 3))
+            found += page.items.prefix(page.asked)
+            start = page.next
+        }
+        return found.sortedByDepth()
     }
 
     /// Pending items, as `name:flags`.
@@ -238,6 +250,19 @@ final class TestDrive: Sendable {
     }
 }
 
+extension [PendingItem] {
+    /// What is here, directories before what lies in them; then what was deleted, the deepest first.
+    func sortedByDepth() -> [PendingItem] {
+        let sorted = map { item -> (depth: Int, path: [UInt8], item: PendingItem) in
+            let path = (item.path ?? item.base?.path ?? .root).bytes
+            return (path.count { $0 == UInt8(ascii: "/") }, path, item)
+        }
+        .sorted { $0.depth != $1.depth ? $0.depth < $1.depth : $0.path.lexicographicallyPrecedes($1.path) }
+        .map(\.item)
+        return sorted.filter { !$0.isDeleted } + sorted.filter(\.isDeleted).reversed()
+    }
+}
+
 struct TestError: Error {
     var what: String
     init(_ what: String) { self.what = what }
@@ -245,7 +270,7 @@ struct TestError: Error {
 
 /// A clock that tests set. Starts well after anything a test writes.
 final class TestClock: Sendable {
-    private let time = Mutex(MetadataIndex.systemClock().nanoseconds + 60_000_000_000)
+    private let time = Lock(MetadataIndex.systemClock().nanoseconds + 60_000_000_000)
     var now: FileTime { FileTime(nanoseconds: time.withLock { $0 }) }
     func set(_ now: FileTime) { time.withLock { $0 = now.nanoseconds } }
     func advance(seconds: Int64) { time.withLock { $0 += seconds * 1_000_000_000 } }

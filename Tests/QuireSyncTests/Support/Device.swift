@@ -21,7 +21,11 @@ final class Device {
     let openForWriting = InodeSet()
     private static let counter = Counter()
 
-    init(_ name: String, provider: any DocumentProvider, clock: TestClock) throws {
+    /// - Parameter pushPart: small by default, so that whatever is tested is tested across the borders of parts.
+    init(
+        _ name: String, provider: any DocumentProvider, clock: TestClock, pushPart: Int = 3,
+        openFileQuietTime: Duration = .seconds(10)
+    ) throws {
         self.name = name
         self.clock = clock
         home = DriveHome(path: "/tmp/quire-sync-\(getpid())-\(Device.counter.next())-\(name)")
@@ -32,9 +36,12 @@ final class Device {
         metadata.beginRescan()
         let writers = openForWriting
         committer = StoreCommitter(tree: tree, sink: index) { writers.contains($0) ? .writing : .closed }
+        var settings = SyncSettings(deviceName: name)
+        settings.pushPart = pushPart
+        settings.openFileQuietTime = openFileQuietTime
         let environment = SyncEnvironment(
             index: index, committer: committer, coordinator: Coordinator(), tree: tree, staging: home.staging,
-            versions: home.keptVersions, settings: SyncSettings(deviceName: name), clock: clock.syncClock)
+            versions: home.keptVersions, settings: settings, clock: clock.syncClock)
         service = SyncService(
             environment: environment,
             containers: [SyncedContainer(id: .default, root: .root, providerName: "main", provider: provider)],
@@ -190,6 +197,22 @@ final class Device {
         return found
     }
 
+    /// All that is not as the provider has it.
+    func pending() async throws -> [PendingChange] {
+        var found: [PendingChange] = []
+        var start: PendingCursor? = .start
+        while let from = start {
+            let part = try await index.pending(
+                .default,
+                PendingRequest(
+                    from: from, through: FileTime(nanoseconds: .max), deletionsThrough: FileTime(nanoseconds: .max),
+                    now: clock.now, limit: 100))
+            found += part.changes.prefix(part.asked)
+            start = part.next
+        }
+        return found
+    }
+
     @discardableResult
     func sync() async -> SyncResult { await service.syncNow(timeout: nil) }
 }
@@ -200,7 +223,7 @@ final class Counter: Sendable {
 }
 
 final class InodeSet: Sendable {
-    private let inodes = Mutex<Set<UInt64>>([])
+    private let inodes = Lock<Set<UInt64>>([])
     func insert(_ inode: UInt64) { _ = inodes.withLock { $0.insert(inode) } }
     func removeAll() { inodes.withLock { $0 = [] } }
     func contains(_ inode: UInt64) -> Bool { inodes.withLock { $0.contains(inode) } }

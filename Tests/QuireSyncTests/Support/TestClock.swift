@@ -5,7 +5,7 @@ import Synchronization
 
 /// A wall clock that runs ahead of the machine's, and further when somebody sleeps: nobody waits.
 final class TestClock: Sendable {
-    private let ahead = Mutex<Int64>(1_000_000_000)
+    private let ahead = Lock<Int64>(1_000_000_000)
 
     var now: FileTime {
         let system = SyncClock.system.now()

@@ -17,13 +17,19 @@ def refused(user, *owners):
     return "OK" if allowed(user, *owners) else {"EPERM", "EACCES"}
 
 
+def entry(at, kind, owner, directory, mode=None):
+    """Makes the entry `d/x` of one user in a sticky directory of another."""
+    at.directory(mode=0o1777)
+    path = at.make(kind, "d/x", mode, owner)
+    give(at("d"), directory)
+    os.chmod(at("d"), 0o1777)
+    return path
+
+
 @row("sticky", "{user} removes a {kind} of {owner} from a directory of {directory}", kind=KINDS, user=CALLERS,
      owner=(OWNER, MEMBER), directory=(OWNER, MEMBER))
 def removal(at, kind, user, owner, directory):
-    at.directory(mode=0o1777)
-    path = at.make(kind, "d/x", owner=owner)
-    give(at("d"), directory)
-    os.chmod(at("d"), 0o1777)
+    path = entry(at, kind, owner, directory)
     with user:
         fails(refused(user, owner, directory), remove, kind, path)
 
@@ -31,10 +37,7 @@ def removal(at, kind, user, owner, directory):
 @row("sticky", "{user} renames a {kind} of {owner} out of a directory of {directory}", kind=KINDS, user=CALLERS,
      owner=(OWNER, MEMBER), directory=(OWNER, MEMBER))
 def rename_from(at, kind, user, owner, directory):
-    at.directory(mode=0o1777)
-    path = at.make(kind, "d/x", 0o777, owner=owner)
-    give(at("d"), directory)
-    os.chmod(at("d"), 0o1777)
+    path = entry(at, kind, owner, directory, 0o777)
     with user:
         wanted = refused(user, owner, directory)
         fails(wanted, os.rename, path, at("moved"))
@@ -43,10 +46,7 @@ def rename_from(at, kind, user, owner, directory):
 @row("sticky", "{user} renames over a {kind} of {owner} in a directory of {directory}", kind=KINDS, user=CALLERS,
      owner=(OWNER, MEMBER), directory=(OWNER, MEMBER))
 def rename_over(at, kind, user, owner, directory):
-    at.directory(mode=0o1777)
-    at.make(kind, "d/x", owner=owner)
-    give(at("d"), directory)
-    os.chmod(at("d"), 0o1777)
+    entry(at, kind, owner, directory)
     moved = at.make("directory" if kind == "directory" else "file", "own", 0o777, owner=user)
     with user:
         fails(refused(user, owner, directory), os.rename, moved, at("d/x"))
@@ -55,10 +55,7 @@ def rename_over(at, kind, user, owner, directory):
 @row("sticky", "{user} exchanges a {kind} of {owner} in a directory of {directory}", kind=NOT_DIRECTORIES, user=CALLERS,
      owner=(OWNER, MEMBER), directory=(OWNER, MEMBER))
 def exchange(at, kind, user, owner, directory):
-    at.directory(mode=0o1777)
-    at.make(kind, "d/x", owner=owner)
-    give(at("d"), directory)
-    os.chmod(at("d"), 0o1777)
+    entry(at, kind, owner, directory)
     moved = at.make("file", "own", 0o777, owner=user)
     with user:
         fails(refused(user, owner, directory), calls.renameat2, moved, at("d/x"), calls.EXCHANGE)

@@ -19,6 +19,11 @@ package struct PendingItem: Sendable, Hashable {
     /// When it last changed here.
     package var since: FileTime
     package var parked: ParkedError?
+    /// What has to be done before it or with it, as positions in the page: the new directory that it lies in, what leaves
+    /// the place that it takes, what leaves the directory that is deleted.
+    package var needs: [Int] = []
+    /// Something that it needs is not on the page: it waits for another one.
+    package var isIncomplete = false
 
     package var isCreated: Bool { difference.contains(.created) }
     package var isContentDirty: Bool { difference.contains(.content) }

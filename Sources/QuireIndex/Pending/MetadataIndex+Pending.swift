@@ -1,0 +1,120 @@
+import GRDB
+package import QuireCore
+
+extension MetadataIndex {
+    /// A part of what is pending in the container, with what it needs.
+    ///
+    /// Something below a renamed directory is not pending for that. Deletions are left out while they are held
+    /// (`heldDeletes`).
+    package func pendingPage(
+        container: ContainerID, _ request: PendingRequest
+    ) async throws(IndexError) -> PendingPage {
+        let root = root
+        return try await read("pending items") { db in
+            let holdsDeletes = try db.meta(MetaKey.heldDeletes) != nil
+            var reader = try PendingReader(
+                container, root: root, holdsDeletes: holdsDeletes, allowance: request.companionLimit, db)
+            return try reader.read(request)
+        }
+    }
+
+    /// How much of the container is pending. Deletions are left out while they are held.
+    package func pendingTotals(container: ContainerID) async throws(IndexError) -> PendingTotals {
+        try await read("what is pending") { db in
+            let rows = try db.all(
+                """
+                SELECT pending, count(*) FROM items INDEXED BY items_due WHERE container = ? AND pending <> 0 \
+                GROUP BY pending
+                """, .text(container.rawValue)
+            ) { (LocalDifference(rawValue: $0.integer(0)), Int($0.integer(1))) }
+            var totals = PendingTotals()
+            for (difference, count) in rows {
+                if difference.contains(.deleted) {
+                    totals.deletions += count
+                } else if difference.contains(.moved) {
+                    totals.moves += count
+                } else {
+                    totals.uploads += count
+                }
+            }
+            guard try db.meta(MetaKey.heldDeletes) == nil else { return totals }
+            totals.deletions +=
+                try db.first(
+                    "SELECT count(*) FROM bases INDEXED BY bases_due WHERE container = ? AND orphan = 1",
+                    .text(container.rawValue), read: { Int($0.integer(0)) }) ?? 0
+            return totals
+        }
+    }
+
+    /// Those of what errors are about that are still pending in the container.
+    package func pending(
+        of subjects: [ParkedSubject], container: ContainerID
+    ) async throws(IndexError) -> Set<ParkedSubject> {
+        try await read("whether something is pending") { db in
+            Set(try subjects.filter { try Self.isPending($0, container, db) })
+        }
+    }
+
+    private static func isPending(_ subject: ParkedSubject, _ container: ContainerID, _ db: Database) throws -> Bool {
+        switch subject {
+        case .item(let id):
+            try db.first(
+                "SELECT 1 FROM items WHERE id = ? AND container = ? AND pending <> 0 AND local_only = 0",
+                .integer(id.rawValue), .text(container.rawValue), read: { _ in true }) ?? false
+        case .base(let container, let path): try isPending(container, path, db)
+        }
+    }
+
+    private static func isPending(_ container: ContainerID, _ path: RelativePath, _ db: Database) throws -> Bool {
+        var base: Int64 = 0
+        for name in path.components {
+            let next = try db.first(
+                "SELECT id FROM bases WHERE container = ? AND parent = ? AND name = ?", .text(container.rawValue),
+                .integer(base), .blob(name.bytes), read: { $0.integer(0) })
+            guard let next else { return false }
+            base = next
+        }
+        let isOrphan = try db.first("SELECT orphan FROM bases WHERE id = ?", .integer(base), read: { $0.flag(0) })
+        if isOrphan == true { return try db.meta(MetaKey.heldDeletes) == nil }
+        return try db.first(
+            "SELECT 1 FROM items WHERE base = ? AND pending <> 0 AND local_only = 1", .integer(base),
+            read: { _ in true }
+        ) ?? false
+    }
+
+    /// The base tree of a container, in no particular order, with the items linked to it.
+    package func baseTree(container: ContainerID) async throws(IndexError) -> [BaseEntry] {
+        let root = root
+        return try await read("the base tree") { db in
+            var reader = ItemReader(root: root)
+            let rows = try db.all(
+                "SELECT \(BaseRecord.columns) FROM bases b WHERE b.container = ?", .text(container.rawValue)
+            ) { ($0.integer(0), $0.integer(2), $0.blob(3), BaseRecord($0, path: .root)) }
+            let items = try db.all(
+                ItemReader.selectByBase + "WHERE b.container = ? AND i.id IS NOT NULL", .text(container.rawValue),
+                read: ItemReader.raw)
+            var byBase: [Int64: ItemReader.Raw] = [:]
+            for raw in items { if let base = raw.row.base { byBase[base.id] = raw } }
+            return try rows.compactMap { id, parent, name, record in
+                guard let path = try reader.basePaths.path(parent, name, db) else { return nil }
+                var base = record
+                base.path = path
+                return BaseEntry(base: base, item: try byBase[id].flatMap { try reader.item($0, db) })
+            }
+        }
+    }
+
+    /// How many deletions are held until they are confirmed; 0 when none are.
+    package func heldDeletes() async throws(IndexError) -> Int {
+        try await read("held deletions") { db in
+            guard try db.meta(MetaKey.heldDeletes) != nil else { return 0 }
+            return try db.first("SELECT count(*) FROM bases WHERE orphan = 1", read: { Int($0.integer(0)) }) ?? 0
+        }
+    }
+
+    /// What was missing at the rescan was deleted indeed: deletions go on.
+    package func confirmDeletes() async throws(IndexError) {
+        try await write("confirming deletions") { try $0.setMeta(MetaKey.heldDeletes, nil) }
+        progress.tick()
+    }
+}
