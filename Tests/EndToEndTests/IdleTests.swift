@@ -6,7 +6,8 @@ extension EndToEnd {
     /// What the daemon costs while nobody uses the drive.
     @Suite("Idle", .timeLimit(.minutes(5)))
     struct IdleTests {
-        /// The bounds hold for the release build. A debug build is measured where there is no other, with twice the memory.
+        /// The bounds hold for the release build. A debug build is measured where there is no other, with twice the memory
+        /// and five times the work for a look at the provider's 10,000 documents, which falls into the time or does not.
         @Test("With 10,000 documents the idle daemon takes at most 60 MB and no CPU to speak of")
         func idle() async throws {
             try await Workspace.use { space in
@@ -22,7 +23,7 @@ extension EndToEnd {
                 let used = try processorSeconds(daemon) - before
                 let resident = try residentMegabytes(daemon)
                 print("idle daemon with 10,000 documents: \(resident) MB resident, \(used) s of CPU in 10 s")
-                #expect(used <= 0.1)
+                #expect(used <= (Machine.releaseQuire == nil ? 0.5 : 0.1))
                 #expect(resident <= (Machine.releaseQuire == nil ? 120 : 60))
                 #expect(try await drive.json("status")("items").int == 10_100)
             }
@@ -56,10 +57,6 @@ extension EndToEnd {
             .enabled(if: Machine.has("fusermount3") && Machine.has("setpriv"), "needs fusermount3 and setpriv"))
         func ordinaryUser() async throws {
             try await Workspace.use { space in
-                var before = stat()
-                stat("/dev/fuse", &before)
-                chmod("/dev/fuse", 0o666)
-                defer { chmod("/dev/fuse", before.st_mode & 0o777) }
                 // The build may lie where only root can go.
                 try await space.sh(
                     "chmod 755 .; mkdir user; cp '\(Machine.quire)' quire; chown nobody user; chmod 755 quire")
@@ -92,19 +89,17 @@ extension EndToEnd {
         @Test("Without access to /dev/fuse it says what to do")
         func forbiddenDevice() async throws {
             try await Workspace.use { space in
-                var before = stat()
-                stat("/dev/fuse", &before)
-                chmod("/dev/fuse", 0o600)
-                defer { chmod("/dev/fuse", before.st_mode & 0o777) }
                 try await space.sh(
-                    "chmod 755 .; mkdir user; cp '\(Machine.quire)' quire; chown nobody user; chmod 755 quire")
+                    "touch device; chmod 600 device; chmod 755 .; mkdir user; cp '\(Machine.quire)' quire; chown nobody user; chmod 755 quire")
                 let user = "\(space.root)/user"
                 let outcome = await Command(
                     arguments: [
+                        // Closed in a mount namespace of its own: others mount at the same time.
+                        "unshare", "--mount", "sh", "-c", "mount --bind device /dev/fuse; cd /; exec \"$@\"", "sh",
                         "setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "--inh-caps=-all", "env",
                         "HOME=\(user)",
                         "QUIRE_HOME=\(user)/home", "sh", "-c", "mkdir \(user)/m; \(space.root)/quire mount \(user)/m",
-                    ], directory: "/", limitSeconds: 60
+                    ], directory: space.root, limitSeconds: 60
                 ).run()
                 #expect([64, 69, 77].contains(outcome.status))
                 #expect(outcome.errors.contains("/dev/fuse"), "\(outcome.errors)")

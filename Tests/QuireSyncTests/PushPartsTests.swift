@@ -43,8 +43,12 @@ import Testing
     func oneRound() async throws {
         let one = try device(pushPart: 1)
         for number in 0..<30 { try one.write(at("\(number)"), "x") }
+        try await one.index.settle()
+        // Changes go when they have settled.
+        clock.advance(.seconds(1))
         let engine = try #require(one.service.engines.first)
-        #expect(await engine.round(isUrgent: true, pulls: false).push.sent == 30)
+        let push = await engine.round(isUrgent: true, pulls: false).push
+        #expect(push.sent == 30, "\(push)")
     }
 
     @Test("Directories change names in a ring, each in a part of its own, and nothing is uploaded again")
