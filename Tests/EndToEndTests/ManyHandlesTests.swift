@@ -5,12 +5,18 @@ extension EndToEnd {
     /// Programs that open more than there is.
     @Suite("Many handles", .timeLimit(.minutes(5)))
     struct ManyHandlesTests {
+        /// A drive whose daemon may have 1,024 descriptors.
+        private func mounted(in space: Workspace, _ options: String = "") async throws -> Drive {
+            let drive = try await space.drive()
+            try await space.sh(
+                "ulimit -n 1024; QUIRE_HOME='\(drive.home)' '\(drive.binary)' mount \(options) '\(drive.mountpoint)'")
+            return drive
+        }
+
         @Test("A thousand programs at once get along with fewer descriptors than that")
         func thousand() async throws {
             try await Workspace.use { space in
-                let drive = try await space.drive()
-                try await space.sh(
-                    "ulimit -n 1024; QUIRE_HOME='\(drive.home)' '\(drive.binary)' mount '\(drive.mountpoint)'")
+                let drive = try await mounted(in: space)
                 let load = [Machine.stress, "clients", "--operations", "1", "--processes", "1000", drive.mountpoint]
                 print(
                     try await Command(arguments: load, limitSeconds: 120, abortingMountsAt: [drive.mountpoint])
@@ -24,11 +30,7 @@ extension EndToEnd {
             arguments: [true, false])
         func greedy(passthrough: Bool) async throws {
             try await Workspace.use { space in
-                let drive = try await space.drive()
-                let options = passthrough ? "" : "-o nopassthrough"
-                try await space.sh(
-                    "ulimit -n 1024; QUIRE_HOME='\(drive.home)' '\(drive.binary)' mount \(options) '\(drive.mountpoint)'"
-                )
+                let drive = try await mounted(in: space, passthrough ? "" : "-o nopassthrough")
                 try await drive.sh(
                     "mkdir -p a/b; echo deep > a/b/f; mkdir many; for i in $(seq 700); do echo $i > many/f$i; done")
                 // Reading and writing handles, kept until others have looked.

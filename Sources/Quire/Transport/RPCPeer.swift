@@ -57,10 +57,8 @@ package final class RPCPeer: MessageHandler {
         do {
             let line = try await answer(to: Method.name, parameters, onPartial: parts(of: method, onPartial))
             return try WireCodec.decode(RPCAnswer<Method.Result>.self, from: line).result
-        } catch let error as QuireError {
-            throw error
         } catch {
-            throw QuireError(.failed, "\(Method.name): an answer that cannot be read: \(WireCodec.explanation(error))")
+            throw Self.failure(of: Method.name, error)
         }
     }
 
@@ -78,23 +76,11 @@ package final class RPCPeer: MessageHandler {
     private func answer(
         to method: String, _ parameters: some Codable & Sendable, onPartial: (@Sendable ([UInt8]) -> Void)?
     ) async throws -> [UInt8] {
-        let id = state.withLock { state in
-            defer { state.nextID += 1 }
-            return state.nextID
-        }
-        let request = try WireCodec.line(RPCRequest(id: .number(id), method: method, params: parameters))
-        guard request.count <= WireLimits.messageBytes + 1 else {
-            throw QuireError(.usage, "\(method): a request of \(request.count) bytes is longer than a message may be")
-        }
+        let (id, request) = try request(method, parameters)
         return try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
-                let refusal = state.withLock { state -> QuireError? in
-                    if let closing = state.closing { return closing }
-                    if Task.isCancelled { return Self.takenBack }
-                    state.calls[id] = Call(complete: { continuation.resume(with: $0) }, onPartial: onPartial)
-                    state.channel?.send(request)
-                    return nil
-                }
+                let call = Call(complete: { continuation.resume(with: $0) }, onPartial: onPartial)
+                let refusal = state.withLock { enter(call, id, request, &$0, unless: Task.isCancelled) }
                 if let refusal { continuation.resume(throwing: refusal) }
             }
         } onCancel: {
@@ -104,7 +90,7 @@ package final class RPCPeer: MessageHandler {
         }
     }
 
-    /// Asks the other side without waiting: calls made one after the other are sent in that order.
+    /// Asks the other side without waiting: calls that one thread makes are sent in that order.
     ///
     /// - Parameter whenAnswered: called once, with the answer or the reason why there is none: on the loop's thread, or
     ///   before this returns where the connection is gone.
@@ -116,26 +102,46 @@ package final class RPCPeer: MessageHandler {
             do {
                 let answer = try WireCodec.decode(RPCAnswer<Method.Result>.self, from: try outcome.get())
                 whenAnswered(.success(answer.result))
-            } catch let error as QuireError {
-                whenAnswered(.failure(error))
             } catch {
-                whenAnswered(.failure(QuireError(.failed, "\(Method.name): \(WireCodec.explanation(error))")))
+                whenAnswered(.failure(Self.failure(of: Method.name, error)))
             }
         }
-        let refusal = state.withLock { state -> (any Error)? in
-            if let closing = state.closing { return closing }
-            let id = state.nextID
-            state.nextID += 1
-            do {
-                let line = try WireCodec.line(RPCRequest(id: .number(id), method: Method.name, params: parameters))
-                state.calls[id] = Call(complete: complete, onPartial: nil)
-                state.channel?.send(line)
-                return nil
-            } catch {
-                return error
-            }
+        do {
+            let (id, request) = try request(Method.name, parameters)
+            let call = Call(complete: complete, onPartial: nil)
+            if let refusal = state.withLock({ enter(call, id, request, &$0) }) { complete(.failure(refusal)) }
+        } catch {
+            complete(.failure(error))
         }
-        if let refusal { complete(.failure(refusal)) }
+    }
+
+    /// The line of a new request.
+    private func request(_ method: String, _ parameters: some Codable & Sendable) throws -> (id: Int64, line: [UInt8]) {
+        let id = state.withLock { state in
+            defer { state.nextID += 1 }
+            return state.nextID
+        }
+        let line = try WireCodec.line(RPCRequest(id: .number(id), method: method, params: parameters))
+        guard line.count <= WireLimits.messageBytes + 1 else {
+            throw QuireError(.usage, "\(method): a request of \(line.count) bytes is longer than a message may be")
+        }
+        return (id, line)
+    }
+
+    /// Sends a request. The reason why not, where it cannot be sent; nobody is called then.
+    private func enter(
+        _ call: Call, _ id: Int64, _ line: [UInt8], _ state: inout State, unless isCancelled: Bool = false
+    ) -> QuireError? {
+        if let closing = state.closing { return closing }
+        if isCancelled { return Self.takenBack }
+        state.calls[id] = call
+        state.channel?.send(line)
+        return nil
+    }
+
+    private static func failure(of method: String, _ error: any Error) -> QuireError {
+        error as? QuireError
+            ?? QuireError(.failed, "\(method): an answer that cannot be read: \(WireCodec.explanation(error))")
     }
 
     private static let takenBack = QuireError(.temporary, "cancelled")

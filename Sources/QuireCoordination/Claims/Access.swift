@@ -36,6 +36,9 @@ package struct Access: Hashable, Sendable {
         Access(.writing(option), path, packageRoot: packageRoot)
     }
 
+    /// Whether it is a coordinated write.
+    package var isWriting: Bool { if case .writing = intent { true } else { false } }
+
     /// What the claim is kept under: the package, or else the item.
     var key: RelativePath { packageRoot ?? path }
 

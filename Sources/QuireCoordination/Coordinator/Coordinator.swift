@@ -11,9 +11,6 @@ import Synchronization
 /// A program's plain access through the mount has `Purpose.mount`. While `isActive` is false it needs no claim: nobody
 /// registered, no claim but the mount's.
 package final class Coordinator: Sendable {
-    /// The purpose that all plain file access through the mount shares.
-    package static let mountPurpose = Purpose.mount
-
     private struct Writers {
         weak var mount: (any MountWriters)?
     }
@@ -129,23 +126,27 @@ package final class Coordinator: Sendable {
         case .resume(let waiter, let outcome): waiter.resume(returning: outcome)
         case .ask(let link, let id, let presenter, let question, let timeout):
             let end = clock.now() + timeout
-            let timer = Task { [self] in
-                // Cancelled when it is answered.
-                guard (try? await clock.sleep(end)) != nil else { return }
-                perform { $0.timedOut(id) }
+            // Made under the lock: whoever ends it finds it there.
+            state.withLock { state in
+                state.timers[id] = Task { [self] in
+                    // Cancelled when it is answered.
+                    guard (try? await clock.sleep(end)) != nil else { return }
+                    self.state.withLock { _ = $0.timers.removeValue(forKey: id) }
+                    perform { $0.timedOut(id) }
+                }
             }
-            state.withLock { $0.timers[id] = timer }
             link.ask(id, of: presenter, question, timeout: timeout)
         case .tell(let link, let presenter, let message): link.tell(presenter, message)
         case .passedOver(let link, let presenter, let question): link.passedOver(presenter, question)
         case .askMount(let id, let accesses, let process):
             guard let writers = writers.withLock({ $0.mount }) else { return perform { $0.mountIsQuiet(id) } }
-            let task = Task { [self] in
-                await writers.untilQuiet(accesses, except: process)
-                state.withLock { _ = $0.mountTasks.removeValue(forKey: id) }
-                perform { $0.mountIsQuiet(id) }
+            state.withLock { state in
+                state.mountTasks[id] = Task { [self] in
+                    await writers.untilQuiet(accesses, except: process)
+                    self.state.withLock { _ = $0.mountTasks.removeValue(forKey: id) }
+                    perform { $0.mountIsQuiet(id) }
+                }
             }
-            state.withLock { $0.mountTasks[id] = task }
         case .cancel(let task): task.cancel()
         }
     }

@@ -26,14 +26,14 @@ extension CoordinationMachine {
     package func appeared(_ path: RelativePath, except: Doer? = nil) -> [CoordinationAction] {
         var out: [CoordinationAction] = []
         tellItem(path, except: except, &out)
-        tellContainers(of: path, except: except, .subitemDidAppear, .subitemDidAppear(path), &out)
+        tellContainers(of: path, except: except, .subitemDidAppear(path), &out)
         return out
     }
 
     /// An item is gone. Its presenters were asked to accommodate that; those of the directories above are told.
     package func disappeared(_ path: RelativePath, except: Doer? = nil) -> [CoordinationAction] {
         var out: [CoordinationAction] = []
-        tellContainers(of: path, except: except, .subitemDidChange, .subitemDidChange(path), &out)
+        tellContainers(of: path, except: except, .subitemDidChange(path), &out)
         return out
     }
 
@@ -50,7 +50,7 @@ extension CoordinationMachine {
         _ path: RelativePath, from: RelativePath, except: Doer? = nil
     ) -> [CoordinationAction] {
         var out: [CoordinationAction] = []
-        tellContainers(of: from, except: except, .subitemDidChange, .subitemDidChange(from), &out)
+        tellContainers(of: from, except: except, .subitemDidChange(from), &out)
         tellChanged(path, except: except, &out)
         return out
     }
@@ -61,8 +61,7 @@ extension CoordinationMachine {
         for (id, negotiation) in negotiations where negotiation.isHeld && negotiation.processID == process {
             guard let presenter = negotiation.presenter else { continue }
             let isWriter = (table.accesses(of: id) ?? []).contains { access in
-                guard case .writing = access.intent else { return false }
-                return paths.contains { $0.isInside(access.path) }
+                access.isWriting && paths.contains { $0.isInside(access.path) }
             }
             if isWriter { return .presenter(presenter) }
         }
@@ -95,15 +94,12 @@ extension CoordinationMachine {
         }
         let staying = moves.flatMap { move in book.at(move.to).filter { id in !moving.contains { $0.0 == id } } }
         for (id, path) in moving { book.place(id, at: path) }
-        for (id, path) in moving where !isDoer(id, except) && implements(id, .didMove) {
-            tell(id, .didMove(to: path), &out)
-        }
-        for id in staying where !isDoer(id, except) && implements(id, .didChange) { tell(id, .didChange, &out) }
+        for (id, path) in moving where !isDoer(id, except) { tell(id, .didMove(to: path), &out) }
+        for id in staying where !isDoer(id, except) { tell(id, .didChange, &out) }
         for move in moves {
             let above = book.above(move.from)
             let containers = above + book.above(move.to).filter { !above.contains($0) }
-            tell(
-                containers, except: except, .subitemDidMove, .subitemDidMove(from: move.from, to: move.to), &out)
+            tell(containers, except: except, .subitemDidMove(from: move.from, to: move.to), &out)
         }
         let claims = moves.map {
             ClaimTable.Move(from: $0.from, to: $0.to, destinationPackage: packages.root(of: $0.to))
@@ -118,19 +114,15 @@ extension CoordinationMachine {
         _ event: VersionEvent, id: String, of path: RelativePath
     ) -> [CoordinationAction] {
         var out: [CoordinationAction] = []
-        for presenter in book.at(path) where implements(presenter, .versions) {
-            tell(presenter, .version(event, id: id, path: nil), &out)
-        }
-        for presenter in book.above(path) where implements(presenter, .subitemVersions) {
-            tell(presenter, .version(event, id: id, path: path), &out)
-        }
+        for presenter in book.at(path) { tell(presenter, .version(event, id: id, path: nil), &out) }
+        for presenter in book.above(path) { tell(presenter, .version(event, id: id, path: path), &out) }
         return out
     }
 
     /// Ubiquity attributes of an item changed: those who observe one of them are told which.
     package func ubiquityAttributesChanged(_ path: RelativePath, _ attributes: Set<String>) -> [CoordinationAction] {
         var out: [CoordinationAction] = []
-        for presenter in book.at(path) where implements(presenter, .ubiquityAttributes) {
+        for presenter in book.at(path) {
             let observed = book.entries[presenter]?.registration.observedAttributes.intersection(attributes) ?? []
             if !observed.isEmpty { tell(presenter, .ubiquityAttributes(observed), &out) }
         }
@@ -148,47 +140,42 @@ extension CoordinationMachine {
         }
     }
 
+    /// Tells a presenter that implements it.
     func tell(_ presenter: PresenterID, _ message: PresenterMessage, _ out: inout [CoordinationAction]) {
-        if book.entries[presenter] != nil { out.append(.tell(presenter, message)) }
+        if book.entries[presenter]?.implements(message) == true { out.append(.tell(presenter, message)) }
     }
 
     private func tellChanged(_ path: RelativePath, except: Doer?, _ out: inout [CoordinationAction]) {
         tellItem(path, except: except, &out)
-        tellContainers(of: path, except: except, .subitemDidChange, .subitemDidChange(path), &out)
+        tellContainers(of: path, except: except, .subitemDidChange(path), &out)
     }
 
     /// `didChange` to the presenters of an item; not of a plain directory.
     private func tellItem(_ path: RelativePath, except: Doer?, _ out: inout [CoordinationAction]) {
-        for presenter in book.at(path) where !isDoer(presenter, except) && implements(presenter, .didChange) {
+        for presenter in book.at(path) where !isDoer(presenter, except) {
             if book.entries[presenter]?.registration.isDirectory == true, !packages.contains(path) { continue }
             tell(presenter, .didChange, &out)
         }
     }
 
     private func tellContainers(
-        of path: RelativePath, except: Doer?, _ callback: PresenterCallbacks, _ message: PresenterMessage,
-        _ out: inout [CoordinationAction]
+        of path: RelativePath, except: Doer?, _ message: PresenterMessage, _ out: inout [CoordinationAction]
     ) {
-        tell(book.above(path), except: except, callback, message, &out)
+        tell(book.above(path), except: except, message, &out)
     }
 
     /// Tells presenters of directories. Those of packages that do not implement the callback are told that it changed.
     private func tell(
-        _ presenters: [PresenterID], except: Doer?, _ callback: PresenterCallbacks, _ message: PresenterMessage,
-        _ out: inout [CoordinationAction]
+        _ presenters: [PresenterID], except: Doer?, _ message: PresenterMessage, _ out: inout [CoordinationAction]
     ) {
         for presenter in presenters where !isDoer(presenter, except) {
             guard let entry = book.entries[presenter], let path = entry.registration.path else { continue }
-            if entry.implements(callback) {
+            if entry.implements(message) {
                 tell(presenter, message, &out)
-            } else if packages.contains(path), entry.implements(.didChange) {
+            } else if packages.contains(path) {
                 tell(presenter, .didChange, &out)
             }
         }
-    }
-
-    private func implements(_ presenter: PresenterID, _ callback: PresenterCallbacks) -> Bool {
-        book.entries[presenter]?.implements(callback) ?? false
     }
 }
 

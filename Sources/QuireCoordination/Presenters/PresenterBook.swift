@@ -24,6 +24,8 @@ struct PresenterBook {
         }
 
         func implements(_ callback: PresenterCallbacks) -> Bool { registration.callbacks.contains(callback) }
+
+        func implements(_ message: PresenterMessage) -> Bool { message.callback.map(implements) ?? true }
     }
 
     struct Question {

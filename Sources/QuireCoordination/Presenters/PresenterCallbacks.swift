@@ -32,4 +32,7 @@ package struct PresenterCallbacks: OptionSet, Hashable, Sendable {
         ("subitemDidChange", .subitemDidChange), ("versions", .versions), ("subitemVersions", .subitemVersions),
         ("ubiquityAttributes", .ubiquityAttributes),
     ]
+
+    /// The name of a single callback; nil for sets of several.
+    var name: String? { Self.names.first { $0.callback == self }?.name }
 }

@@ -23,6 +23,9 @@ package enum PresenterQuestion: Hashable, Sendable {
         }
     }
 
+    /// Its name on the wire.
+    package var name: String { callback.name ?? "question" }
+
     var isRelinquish: Bool { self == .relinquishToReader || self == .relinquishToWriter }
 }
 
@@ -46,6 +49,23 @@ package enum PresenterMessage: Hashable, Sendable {
     /// A version of the item, or of one below it when `path` is not nil.
     case version(VersionEvent, id: String, path: RelativePath?)
     case ubiquityAttributes(Set<String>)
+
+    /// What a presenter must implement to be told; nil: everybody is.
+    var callback: PresenterCallbacks? {
+        switch self {
+        case .reacquire: nil
+        case .didMove: .didMove
+        case .didChange: .didChange
+        case .subitemDidAppear: .subitemDidAppear
+        case .subitemDidMove: .subitemDidMove
+        case .subitemDidChange: .subitemDidChange
+        case .version(_, _, let path): path == nil ? .versions : .subitemVersions
+        case .ubiquityAttributes: .ubiquityAttributes
+        }
+    }
+
+    /// Its name on the wire.
+    package var name: String { callback.flatMap(\.name) ?? "reacquire" }
 }
 
 /// What happened to a version of a document.

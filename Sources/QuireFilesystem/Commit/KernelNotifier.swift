@@ -48,6 +48,17 @@ final class KernelNotifier: Sendable {
         fuse_lowlevel_notify_inval_inode(session, node, 0, 0)
     }
 
+    /// The same for several files, on a thread of its own kind: returns when all are written back.
+    func writeBack(_ nodes: [UInt64]) async {
+        await withCheckedContinuation { continuation in
+            // Not on the pool's threads: it waits for WRITE requests.
+            DispatchQueue.global().async { [self] in
+                for node in nodes { writeBack(node) }
+                continuation.resume()
+            }
+        }
+    }
+
     /// Waits until everything said so far has reached the kernel.
     func delivered() async {
         await withCheckedContinuation { continuation in queue.async { continuation.resume() } }

@@ -1,5 +1,4 @@
 import CFuse
-import Dispatch
 import Glibc
 package import Logging
 import QuireCoordination
@@ -86,27 +85,15 @@ package final class DriveMount: Sendable {
     /// Unmounts.
     ///
     /// - Parameter lazily: detach even while programs use it. What they wrote so far is in the store; they are served on
-    ///   until this process ends, and what they still write with passthrough is in the store, too, and found at the next start's rescan.
+    ///   until this process ends, and what they still write with passthrough is in the store, too, and found at the next
+    ///   start's rescan.
     /// - Throws: `MountError` `.busy` when programs use it (not when lazily).
     package func unmount(lazily: Bool) async throws(MountError) {
         isUnmounting.store(true, ordering: .relaxed)
-        if lazily { await writeBack() }
+        if lazily { await driver.notifier.writeBack(driver.table.writing) }
         try await Unmounting.unmount(mountpoint, lazily: lazily)
         driver.parking.interruptAll()
         if lazily { ended.signal() } else { await ended.wait() }
-    }
-
-    /// Has the kernel send what it has collected of files that are open.
-    private func writeBack() async {
-        let driver = driver
-        await withCheckedContinuation { continuation in
-            DispatchQueue.global().async {
-                for node in driver.table.locked({ Array($0.writing.values) }) {
-                    driver.notifier.writeBack(driver.table.identifier(node))
-                }
-                continuation.resume()
-            }
-        }
     }
 
     private func start(readers: Int) {

@@ -15,17 +15,8 @@ final class DirectoryStream: @unchecked Sendable {
     ///
     /// - Parameter directory: a descriptor of it.
     init(_ node: Node, _ directory: Descriptor) throws(DriverError) {
-        let descriptor = withExtendedLifetime(directory) {
-            openat(directory.raw, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-        }
-        guard descriptor >= 0 else { throw DriverError.last() }
-        guard let raw = fdopendir(descriptor) else {
-            let error = DriverError.last()
-            close(descriptor)
-            throw error
-        }
         self.node = node
-        self.raw = raw
+        raw = try StoreCall.listing(of: directory)
     }
 
     deinit { closedir(raw) }

@@ -86,6 +86,9 @@ final class NodeTable: Sendable {
     /// The node of a file in the store, nil where the kernel does not know it.
     func known(_ inode: UInt64) -> Node? { locked { $0.byInode[inode] } }
 
+    /// What the kernel calls the files that are open for writing.
+    var writing: [UInt64] { locked { $0.writing.values.map(identifier) } }
+
     /// Runs `body` with the table locked.
     func locked<Result: ~Copyable>(_ body: (inout State) -> sending Result) -> sending Result {
         state.withLock { body(&$0) }

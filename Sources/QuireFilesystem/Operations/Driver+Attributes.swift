@@ -29,9 +29,9 @@ struct AttributeChange: Sendable {
         mode == nil && uid == nil && gid == nil && size == nil && times?.modification.tv_nsec == Self.omitted
     }
 
-    // UTIME_NOW and UTIME_OMIT of <sys/stat.h>, macros that Swift does not see.
+    // UTIME_NOW of <sys/stat.h>, a macro that Swift does not see.
     static let now = (1 << 30) - 1
-    static let omitted = (1 << 30) - 2
+    static let omitted = quire_UTIME_OMIT
 
     private static func time(_ set: CInt, _ given: CInt, _ current: CInt, _ time: timespec) -> timespec {
         if set & current != 0 { return timespec(tv_sec: 0, tv_nsec: now) }

@@ -132,7 +132,3 @@ extension Driver {
         coordinator.noteSave(of: new, from: old, by: process)
     }
 }
-
-extension Access {
-    fileprivate var isWriting: Bool { if case .writing = intent { true } else { false } }
-}

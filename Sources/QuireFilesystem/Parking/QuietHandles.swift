@@ -1,5 +1,4 @@
 import CFuse
-import Dispatch
 import Glibc
 import QuireCoordination
 import QuireCore
@@ -82,14 +81,7 @@ extension Driver {
     /// Where the kernel collects writes, only what it has sent shows in the store.
     private func settle(_ file: OpenFile) async {
         guard writesBack.load(ordering: .relaxed) else { return }
-        let identifier = table.identifier(file.node)
-        await withCheckedContinuation { continuation in
-            // Not on the pool's threads: it waits for WRITE requests.
-            DispatchQueue.global().async { [notifier] in
-                notifier.writeBack(identifier)
-                continuation.resume()
-            }
-        }
+        await notifier.writeBack([table.identifier(file.node)])
     }
 }
 

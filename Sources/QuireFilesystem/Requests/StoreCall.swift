@@ -31,15 +31,21 @@ enum StoreCall {
         }
     }
 
-    /// The names in a directory, without `.` and `..`.
-    static func names(in directory: Descriptor) throws(DriverError) -> [FileName] {
-        let raw = openat(directory.raw, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+    /// Opens a directory for reading its entries, at the start. The caller closes it.
+    static func listing(of directory: Descriptor) throws(DriverError) -> OpaquePointer {
+        let raw = withExtendedLifetime(directory) { openat(directory.raw, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC) }
         guard raw >= 0 else { throw DriverError.last() }
         guard let stream = fdopendir(raw) else {
             let error = DriverError.last()
             close(raw)
             throw error
         }
+        return stream
+    }
+
+    /// The names in a directory, without `.` and `..`.
+    static func names(in directory: Descriptor) throws(DriverError) -> [FileName] {
+        let stream = try listing(of: directory)
         defer { closedir(stream) }
         var names: [FileName] = []
         errno = 0

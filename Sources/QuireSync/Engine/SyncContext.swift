@@ -120,7 +120,7 @@ struct SyncContext: Sendable {
             // What is in the store is uploaded; what an app has not saved yet comes with its next save.
             options.asksNobody = true
             claim = try await environment.coordinator.acquire(
-                [.reading(path, .forUploading)], purpose: Coordinator.mountPurpose, options)
+                [.reading(path, .forUploading)], purpose: .mount, options)
         } catch {
             throw SyncFailure(.later, "\(path): \(error)")
         }

@@ -111,8 +111,7 @@ final class CoordinationService: Sendable {
         }
         let (from, to) = (parameters.from.path, parameters.to.path)
         let isCovered = report.accesses.contains { access in
-            guard case .writing = access.intent else { return false }
-            return from.isInside(access.path) || to.isInside(access.path)
+            access.isWriting && (from.isInside(access.path) || to.isInside(access.path))
         }
         guard isCovered else {
             throw QuireError(
@@ -240,7 +239,7 @@ final class CoordinationService: Sendable {
         CoordinationMethods.Presenter(
             id: report.id.rawValue, path: report.path.map { WirePath($0) }, purpose: report.purpose.rawValue,
             pid: report.processID, program: report.program, ageSeconds: report.age / .seconds(1),
-            question: report.question.map { PresenterCalls.name($0) }, askedBy: report.askedBy?.rawValue,
+            question: report.question?.name, askedBy: report.askedBy?.rawValue,
             hung: report.isHung)
     }
 

@@ -23,7 +23,7 @@ final class PresenterCalls: PresenterLink {
     }
 
     func ask(_ question: QuestionID, of presenter: PresenterID, _ content: PresenterQuestion, timeout: Duration) {
-        var call = PresenterMethods.Call.Parameters(presenter: presenter.rawValue, callback: Self.name(content))
+        var call = PresenterMethods.Call.Parameters(presenter: presenter.rawValue, callback: content.name)
         call.timeoutSeconds = timeout / .seconds(1)
         switch content {
         case .relinquishToReader, .relinquishToWriter: call.question = question.rawValue
@@ -40,7 +40,7 @@ final class PresenterCalls: PresenterLink {
     }
 
     func tell(_ presenter: PresenterID, _ message: PresenterMessage) {
-        var call = PresenterMethods.Call.Parameters(presenter: presenter.rawValue, callback: Self.name(message))
+        var call = PresenterMethods.Call.Parameters(presenter: presenter.rawValue, callback: message.name)
         switch message {
         case .reacquire(let question): call.question = question.rawValue
         case .didChange: break
@@ -63,7 +63,7 @@ final class PresenterCalls: PresenterLink {
             "an app did not answer in time and is passed over until it does",
             metadata: [
                 "pid": "\(session.pid)", "program": "\(ProcessName.of(session.pid) ?? "?")",
-                "question": "\(Self.name(question))",
+                "question": "\(question.name)",
             ])
     }
 
@@ -80,30 +80,6 @@ final class PresenterCalls: PresenterLink {
         peer.send(PresenterMethods.Call.self, call) { [self] outcome in
             unanswered.withLock { $0 -= 1 }
             whenAnswered(outcome)
-        }
-    }
-
-    static func name(_ question: PresenterQuestion) -> String {
-        switch question {
-        case .relinquishToReader: "relinquishToReader"
-        case .relinquishToWriter: "relinquishToWriter"
-        case .saveChanges: "saveChanges"
-        case .accommodateDeletion: "accommodateDeletion"
-        case .accommodateSubitemDeletion: "accommodateSubitemDeletion"
-        }
-    }
-
-    private static func name(_ message: PresenterMessage) -> String {
-        switch message {
-        case .reacquire: "reacquire"
-        case .didMove: "didMove"
-        case .didChange: "didChange"
-        case .subitemDidAppear: "subitemDidAppear"
-        case .subitemDidMove: "subitemDidMove"
-        case .subitemDidChange: "subitemDidChange"
-        case .version(_, _, nil): "versions"
-        case .version: "subitemVersions"
-        case .ubiquityAttributes: "ubiquityAttributes"
         }
     }
 }
