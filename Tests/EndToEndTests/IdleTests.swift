@@ -90,7 +90,8 @@ extension EndToEnd {
         func forbiddenDevice() async throws {
             try await Workspace.use { space in
                 try await space.sh(
-                    "touch device; chmod 600 device; chmod 755 .; mkdir user; cp '\(Machine.quire)' quire; chown nobody user; chmod 755 quire")
+                    "touch device; chmod 600 device; chmod 755 .; mkdir user; cp '\(Machine.quire)' quire; chown nobody user; chmod 755 quire"
+                )
                 let user = "\(space.root)/user"
                 let outcome = await Command(
                     arguments: [
