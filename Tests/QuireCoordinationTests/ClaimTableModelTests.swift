@@ -67,6 +67,8 @@ struct ModelRun {
     private var nextID: UInt64 = 1
     private var now = Duration.zero
     private var count = 0
+    /// Whether something was moved since the graph was searched for cycles.
+    private var hasMoved = false
     private let paths: [RelativePath]
     private let purposes = [Purpose.mount, Purpose("p"), Purpose("q"), Purpose("r"), Purpose("s")]
 
@@ -110,7 +112,7 @@ struct ModelRun {
         }
     }
 
-    private func compare() -> String? {
+    private mutating func compare() -> String? {
         if count % 4 == 0, let (left, right) = reference.incompatibleHolders() {
             return "\(left) and \(right) are both held"
         }
@@ -121,7 +123,8 @@ struct ModelRun {
             }
         }
         if table.slots.count != reference.entries.count { return "the table keeps more than the reference" }
-        guard count % 32 == 0 else { return nil }
+        guard count % 32 == 0 || hasMoved else { return nil }
+        hasMoved = false
         if reference.hasLostWaiter() { return "a waiter was forgotten" }
         if reference.hasCycle() { return "there is a cycle" }
         if !reference.entries.isEmpty, !reference.entries.contains(where: { $0.heldSince != nil || $0.isAsking }) {
@@ -217,6 +220,7 @@ struct ModelRun {
         if Int.random(in: 0..<4, using: &random) == 0 {
             moves.append(ClaimTable.Move(from: to, to: from, destinationPackage: Self.package(of: from)))
         }
+        hasMoved = true
         note { [moves] in "move \(moves.map { "\($0.from) -> \($0.to)" })" }
         return (table.moved(moves), reference.moved(moves))
     }

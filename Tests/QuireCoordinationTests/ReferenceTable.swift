@@ -304,7 +304,8 @@ struct ReferenceTable {
         entries.indices.reversed().first { index in
             let entry = entries[index]
             guard entry.heldSince == nil else { return false }
-            guard entry.isNested || entries.contains(where: { asks($0, entry) }) else { return false }
+            let isAsked = entries.contains { asks($0, entry) }
+            guard entry.isNested || isAsked || !entry.overtook.isEmpty else { return false }
             return successors(of: index).contains { reaches($0, [index]) }
         }
     }

@@ -52,25 +52,30 @@ extension ClaimTable {
         return cycle
     }
 
-    /// Fails the youngest waiter that is in a cycle and has a claim waiting for its answer, until there is none. Only a
-    /// move makes cycles.
+    /// Fails the youngest waiter that is in a cycle, and for which an older claim waits, until there is none. Only a move
+    /// makes cycles.
+    ///
+    /// Every cycle has such a waiter, as all other edges lead to something older: one that is nested, or on account of a
+    /// question, or that went ahead of others while it was.
     mutating func breakCycles() -> [ClaimAction] {
         var actions: [ClaimAction] = []
-        while purposes.nestedWaitingCount > 0 || !asked.isEmpty, let (slot, cycle) = youngestInCycle() {
+        while purposes.nestedWaitingCount > 0 || !asked.isEmpty || overtaking > 0, let (slot, cycle) = youngestInCycle()
+        {
             actions += fail(slot, .deadlock(cycle: cycle))
         }
         return actions
     }
 
     private func youngestInCycle() -> (Int32, [ClaimReport])? {
-        var nested = purposes.records.flatMap { $0.live > 0 ? $0.nestedWaiting : [] }
-        if !asked.isEmpty {
-            nested += slots.values.filter { slot in
+        var candidates = purposes.records.flatMap { $0.live > 0 ? $0.nestedWaiting : [] }
+        if !asked.isEmpty || overtaking > 0 {
+            candidates += slots.values.filter { slot in
                 let record = records[Int(slot)]
-                return !record.isHeld && !record.isNested && !askers(of: record).isEmpty
+                guard !record.isHeld, !record.isNested else { return false }
+                return !record.overtook.isEmpty || !askers(of: record).isEmpty
             }
         }
-        for slot in nested.sorted(by: { records[Int($0)].order > records[Int($1)].order }) {
+        for slot in candidates.sorted(by: { records[Int($0)].order > records[Int($1)].order }) {
             let next = waiters(leadingTo: [slot])
             if let other = next[slot], other >= 0 { return (slot, cycle(from: slot, through: other, next)) }
         }

@@ -12,8 +12,8 @@
 /// nobody starves and neighbouring readers run together. There is one exception: a nested request goes ahead of waiters
 /// that wait for what its own purpose holds, because those claims will not end before it was answered, and a request of
 /// somebody who is being asked goes ahead of the one on whose behalf. Where it would wait for a *holder* that waits for
-/// them, it fails with `.deadlock`. No cycle comes into being otherwise, except by a move; then the youngest nested
-/// request in it fails.
+/// them, it fails with `.deadlock`. No cycle comes into being otherwise, except by a move; then the youngest
+/// request in it for which an older one waits fails.
 ///
 /// A request that asks first is not granted when its turn comes but becomes `.ready`; it keeps its place until `proceed`.
 ///
