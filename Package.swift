@@ -46,7 +46,10 @@ let package = Package(
                 "CLinux", .product(name: "SystemPackage", package: "swift-system"),
             ],
             swiftSettings: settings),
-        .target(name: "Quire", dependencies: ["QuireCore"], swiftSettings: settings),
+        // Apart from Quire, whose public types need all of Foundation: the daemon speaks the socket without it.
+        .target(name: "QuireTransport", dependencies: ["QuireCore"], swiftSettings: settings),
+        .target(
+            name: "Quire", dependencies: ["QuireTransport", "QuireCore", "CLinux"], swiftSettings: settings),
         .target(name: "QuireCoordination", dependencies: ["QuireCore"], swiftSettings: settings),
         .target(
             name: "QuireStore",
@@ -97,7 +100,8 @@ let package = Package(
             name: "quire",
             dependencies: [
                 "CLinux",
-                "Quire", "QuireCore", "QuireStore", "QuireIndex", "QuireCoordination", "QuireProviders", "QuireSync",
+                "QuireTransport", "QuireCore", "QuireStore", "QuireIndex", "QuireCoordination", "QuireProviders",
+                "QuireSync",
                 "QuireFilesystem",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
@@ -109,12 +113,15 @@ let package = Package(
             swiftSettings: settings),
     ]
         + [
-            "Quire", "QuireCoordination", "QuireStore", "QuireProviders",
+            "QuireCoordination", "QuireStore", "QuireProviders",
         ].map {
             .testTarget(
                 name: "\($0)Tests", dependencies: [.init(stringLiteral: $0), "QuireCore", "CLinux"],
                 swiftSettings: settings)
         } + [
+            .testTarget(
+                name: "QuireTests", dependencies: ["Quire", "QuireTransport", "QuireCore", "CLinux"],
+                swiftSettings: settings),
             .testTarget(name: "QuireCoreTests", dependencies: ["QuireCore"], swiftSettings: settings),
             .testTarget(
                 name: "QuireIndexTests",
@@ -136,13 +143,17 @@ let package = Package(
             // The command line's and the daemon's own parts: configuration, control socket, argument parsing, output.
             .testTarget(
                 name: "CommandTests",
-                dependencies: ["quire", "Quire", "QuireCore", .product(name: "Logging", package: "swift-log")],
+                dependencies: [
+                    "quire", "QuireTransport", "QuireCore", .product(name: "Logging", package: "swift-log"),
+                ],
                 swiftSettings: settings),
             // Load that a script is too slow for; the end-to-end tests run it on drives.
             .executableTarget(name: "quire-stress", path: "Tests/Stress"),
+            // An app that coordinates; the end-to-end tests tell it what to do.
+            .executableTarget(name: "quire-app", dependencies: ["Quire"], path: "Tests/App", swiftSettings: settings),
             // What claims cost: run by `make bench`.
             .executableTarget(
-                name: "quire-claims", dependencies: ["Quire", "QuireCoordination", "QuireCore"],
+                name: "quire-claims", dependencies: ["QuireTransport", "QuireCoordination", "QuireCore"],
                 path: "Benchmarks/Claims", swiftSettings: settings),
             // Drives the built binary from the outside: real mounts, real programs.
             .testTarget(name: "EndToEndTests", dependencies: ["quire"], exclude: ["Programs"], swiftSettings: settings),

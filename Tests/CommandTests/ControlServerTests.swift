@@ -4,7 +4,7 @@ import QuireCore
 import Synchronization
 import Testing
 
-@testable import Quire
+@testable import QuireTransport
 @testable import quire
 
 /// A method for tests: answers with its text, in parts when asked, or waits.

@@ -1,4 +1,4 @@
-import Quire
+import QuireTransport
 import QuireCore
 
 /// Whoever answers the methods of the control socket: the daemon, or this process when none runs.

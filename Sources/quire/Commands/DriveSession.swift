@@ -1,4 +1,4 @@
-import Quire
+import QuireTransport
 import QuireCore
 
 /// A subcommand's way to the drive: who answers, and how paths are meant.

@@ -1,6 +1,6 @@
 import ArgumentParser
 import Glibc
-import Quire
+import QuireTransport
 import QuireCore
 
 struct Unmount: AsyncParsableCommand {

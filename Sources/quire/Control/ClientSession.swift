@@ -1,4 +1,4 @@
-import Quire
+import QuireTransport
 import QuireCore
 import Synchronization
 

@@ -1,4 +1,4 @@
-import Quire
+import QuireTransport
 import QuireCore
 
 /// The methods that can be asked for, by name.

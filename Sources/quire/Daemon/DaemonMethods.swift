@@ -1,6 +1,6 @@
 import Glibc
 import Logging
-import Quire
+import QuireTransport
 import QuireCoordination
 import QuireCore
 import QuireFilesystem

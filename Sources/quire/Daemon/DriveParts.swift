@@ -49,7 +49,8 @@ struct DriveParts: Sendable {
             transfer: { late.transfer($0) })
         try mountpoint.make()
         let mount = try mount(
-            at: mountpoint, home, index, late, ItemAttributes(view: view), coordinator, plan, logger)
+            at: mountpoint, home, index, late, ItemAttributes(view: view, home: home.location.home), coordinator, plan,
+            logger)
         let sync = SyncService(
             environment: SyncEnvironment(
                 index: index.sync, committer: mount, coordinator: coordinator, tree: index.tree,

@@ -1,5 +1,5 @@
 import Logging
-import Quire
+import QuireTransport
 import QuireCoordination
 import QuireCore
 import Synchronization

@@ -1,4 +1,4 @@
-import Quire
+import QuireTransport
 import QuireCore
 
 /// Work that blocks on the local disk, on a thread of its own.

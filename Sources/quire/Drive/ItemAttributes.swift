@@ -4,12 +4,16 @@ import QuireCore
 /// The virtual extended attributes `user.quire.*`, answered from the index.
 struct ItemAttributes: ItemAttributeSource {
     let view: DriveView
+    /// The drive's home directory, which the root's attribute `home` tells: how the client library gets from a path on the
+    /// mount to the control socket.
+    var home: String?
 
     static let names = ["id", "state", "version", "provider", "conflicts", "pinned", "tags"]
 
     func attributeNames(at path: RelativePath) async -> [String] { Self.names }
 
     func attribute(_ name: String, at path: RelativePath) async -> [UInt8]? {
+        if name == "home", path.isRoot { return home.map { Array($0.utf8) } }
         // A file that is just being made is in the index when the next request comes; until then it has no attributes.
         guard Self.names.contains(name), let text = try? await text(name, at: path) else { return nil }
         return Array(text.utf8)

@@ -1,4 +1,4 @@
-import Quire
+import QuireTransport
 import QuireCore
 
 /// Answers methods in this process, by the same table as the daemon's and the same messages.

@@ -1,5 +1,5 @@
 import Glibc
-import Quire
+import QuireTransport
 import QuireCore
 import QuireStore
 

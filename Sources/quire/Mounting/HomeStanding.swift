@@ -1,5 +1,5 @@
 import CLinux
-import Quire
+import QuireTransport
 import QuireCore
 import QuireStore
 

@@ -1,21 +1,25 @@
 import Glibc
-import QuireCore
 
 /// The mounts of this process, as `/proc/self/mountinfo` lists them (proc(5)).
-struct MountTable: Sendable {
-    struct Entry: Sendable, Equatable {
-        var mountpoint: String
-        var filesystem: String
-        var source: String
+package struct MountTable: Sendable {
+    /// One mount.
+    package struct Entry: Sendable, Equatable {
+        /// Absolute, as the kernel shows it.
+        package var mountpoint: String
+        /// Its type, as `fuse.quire`.
+        package var filesystem: String
+        /// What the mount calls its device.
+        package var source: String
 
         /// Whether it is a drive of Quire's.
-        var isDrive: Bool { filesystem == "fuse.quire" || (filesystem.hasPrefix("fuse") && source == "quire") }
+        package var isDrive: Bool { filesystem == "fuse.quire" || (filesystem.hasPrefix("fuse") && source == "quire") }
     }
 
-    let entries: [Entry]
+    /// In the order in which they were mounted.
+    package let entries: [Entry]
 
     /// Reads the kernel's list; empty where there is no `/proc`.
-    static func current() -> MountTable {
+    package static func current() -> MountTable {
         guard let file = fopen("/proc/self/mountinfo", "re") else { return MountTable(text: []) }
         defer { fclose(file) }
         var text: [UInt8] = []
@@ -24,7 +28,8 @@ struct MountTable: Sendable {
         return MountTable(text: text)
     }
 
-    init(text: [UInt8]) {
+    /// Reads the text of `/proc/self/mountinfo`; lines of another form are left out.
+    package init(text: [UInt8]) {
         entries = text.split(separator: UInt8(ascii: "\n")).compactMap { line in
             let fields = line.split(separator: UInt8(ascii: " ")).map { String(decoding: $0, as: UTF8.self) }
             guard let dash = fields.firstIndex(of: "-"), dash > 4, fields.count > dash + 2 else { return nil }
@@ -35,7 +40,7 @@ struct MountTable: Sendable {
     }
 
     /// What is mounted at `path` last, so on top.
-    func entry(at path: String) -> Entry? { entries.last { $0.mountpoint == path } }
+    package func entry(at path: String) -> Entry? { entries.last { $0.mountpoint == path } }
 
     /// Blanks, tabs, newlines and backslashes are written as three octal digits.
     private static func unescaped(_ field: String) -> String {

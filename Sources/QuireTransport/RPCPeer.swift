@@ -20,6 +20,9 @@ package final class RPCPeer: MessageHandler {
 
     // Taken alone; continuations are resumed outside.
     private let state = Lock(State())
+    /// Takes the requests of the other side; nil refuses them all.
+    private let takeRequest: (@Sendable (RPCIncoming, RPCPeer) -> Void)?
+    private let requestLimit: Int
     private let incoming: AsyncStream<RPCIncoming>.Continuation?
     /// Requests of the other side, in order; ends when it writes no more. For one consumer.
     package let requests: AsyncStream<RPCIncoming>
@@ -31,8 +34,27 @@ package final class RPCPeer: MessageHandler {
         let (stream, continuation) = AsyncStream.makeStream(of: RPCIncoming.self)
         self.requests = stream
         self.incoming = answersRequests ? continuation : nil
+        let take: @Sendable (RPCIncoming, RPCPeer) -> Void = { request, _ in continuation.yield(request) }
+        self.takeRequest = answersRequests ? take : nil
+        self.requestLimit = WireLimits.requestsPerClient
         self.whenClosed = whenClosed
         if !answersRequests { continuation.finish() }
+    }
+
+    /// A peer whose requests are taken at once, however many are not answered yet: where an answer may have to wait for an
+    /// answer of the other side, reading must go on.
+    ///
+    /// - Parameter takeRequest: called on the loop's thread, in order; must return soon. Also gets this peer, to answer by.
+    package init(
+        takeRequest: @escaping @Sendable (RPCIncoming, RPCPeer) -> Void, whenClosed: @escaping @Sendable () -> Void
+    ) {
+        let (stream, continuation) = AsyncStream.makeStream(of: RPCIncoming.self)
+        continuation.finish()
+        self.requests = stream
+        self.incoming = nil
+        self.takeRequest = takeRequest
+        self.requestLimit = .max
+        self.whenClosed = whenClosed
     }
 
     /// Gives the peer its socket. Once, before anything else.
@@ -94,10 +116,12 @@ package final class RPCPeer: MessageHandler {
     ///
     /// - Parameter whenAnswered: called once, with the answer or the reason why there is none: on the loop's thread, or
     ///   before this returns where the connection is gone.
+    /// - Returns: the request's id; nil where it was not sent.
+    @discardableResult
     package func send<Method: WireMethod>(
         _ method: Method.Type, _ parameters: Method.Parameters,
         whenAnswered: @escaping @Sendable (Swift.Result<Method.Result, QuireError>) -> Void
-    ) {
+    ) -> RPCIdentifier? {
         let complete: @Sendable (Swift.Result<[UInt8], any Error>) -> Void = { outcome in
             do {
                 let answer = try WireCodec.decode(RPCAnswer<Method.Result>.self, from: try outcome.get())
@@ -109,10 +133,12 @@ package final class RPCPeer: MessageHandler {
         do {
             let (id, request) = try request(Method.name, parameters)
             let call = Call(complete: complete, onPartial: nil)
-            if let refusal = state.withLock({ enter(call, id, request, &$0) }) { complete(.failure(refusal)) }
+            guard let refusal = state.withLock({ enter(call, id, request, &$0) }) else { return .number(id) }
+            complete(.failure(refusal))
         } catch {
             complete(.failure(error))
         }
+        return nil
     }
 
     /// The line of a new request.
@@ -175,7 +201,7 @@ package final class RPCPeer: MessageHandler {
     private func answered(_ id: RPCIdentifier) {
         let resumed = state.withLock { state -> MessageChannel? in
             state.answering[id] = nil
-            guard !state.isReading, state.answering.count < WireLimits.requestsPerClient else { return nil }
+            guard !state.isReading, state.answering.count < requestLimit else { return nil }
             state.isReading = true
             return state.channel
         }
@@ -251,21 +277,21 @@ package final class RPCPeer: MessageHandler {
     }
 
     private func receivedRequest(_ request: RPCIncoming, _ channel: MessageChannel) {
-        guard let incoming else {
+        guard let takeRequest else {
             let error = RPCError(code: RPCError.methodNotFound, message: "this side answers no requests")
             return send(RPCFailure(id: request.id, error: error))
         }
         let (isDuplicate, isFull) = state.withLock { state in
             guard state.answering[request.id] == nil else { return (true, false) }
             state.answering[request.id] = request.cancelled
-            state.isReading = state.answering.count < WireLimits.requestsPerClient
+            state.isReading = state.answering.count < requestLimit
             return (false, !state.isReading)
         }
         guard !isDuplicate else {
             return reject(channel, RPCError.invalidRequest, "the id of a request that is not answered yet")
         }
         if isFull { channel.setReading(false) }
-        incoming.yield(request)
+        takeRequest(request, self)
     }
 
     private func receivedAnswer(_ id: Int64, _ error: RPCError?, _ line: [UInt8]) {

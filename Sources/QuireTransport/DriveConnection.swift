@@ -1,21 +1,45 @@
 import Glibc
-public import QuireCore
+package import QuireCore
 
 /// A connection to the daemon of one drive, over its control socket.
 ///
 /// The connection is the client's life: when it closes, all that the client holds there is given back.
-public final class DriveConnection: Sendable {
+package final class DriveConnection: Sendable {
     /// The socket's name in the home directory.
     package static let socketName = "daemon.sock"
 
     private let loop: MessageLoop
-    private let peer: RPCPeer
+    /// This end.
+    package let peer: RPCPeer
     private let ended = CancelSignal()
 
     /// Connects to the daemon that serves the drive in `home`.
     ///
     /// - Throws: `.unavailable` when none runs, `.notAllowed` for another user's drive.
-    public init(home: String) throws(QuireError) {
+    package convenience init(home: String) throws(QuireError) {
+        try self.init(home: home) { ended in RPCPeer(answersRequests: false, whenClosed: ended) }
+    }
+
+    /// Connects and answers the daemon's requests.
+    ///
+    /// - Parameters:
+    ///   - takeRequest: gets each request of the daemon with the peer that answers it; on the loop's thread, in order.
+    ///   - whenClosed: called once when the connection is gone; on the loop's thread.
+    package convenience init(
+        home: String, takeRequest: @escaping @Sendable (RPCIncoming, RPCPeer) -> Void,
+        whenClosed: @escaping @Sendable () -> Void
+    ) throws(QuireError) {
+        try self.init(home: home) { ended in
+            RPCPeer(takeRequest: takeRequest) {
+                ended()
+                whenClosed()
+            }
+        }
+    }
+
+    private init(
+        home: String, makePeer: (_ ended: @escaping @Sendable () -> Void) -> RPCPeer
+    ) throws(QuireError) {
         let descriptor = try Self.connect(home: home)
         do {
             loop = try MessageLoop()
@@ -23,14 +47,17 @@ public final class DriveConnection: Sendable {
             Glibc.close(descriptor)
             throw error
         }
-        peer = RPCPeer(answersRequests: false) { [ended] in ended.fire() }
+        peer = makePeer { [ended] in ended.fire() }
         peer.attach(descriptor, to: loop)
     }
 
     /// Ends the connection. Calls that wait are ended with an error.
-    public func close() { loop.stop() }
+    package func close() { loop.stop() }
 
     deinit { loop.stop() }
+
+    /// Whether the connection is gone.
+    package var isClosed: Bool { ended.isFired }
 
     /// Returns when the daemon has closed the connection: it is gone then.
     package func waitUntilClosed() async { await ended.wait() }

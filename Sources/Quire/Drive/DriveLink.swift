@@ -1,0 +1,149 @@
+import QuireCore
+import QuireTransport
+import Synchronization
+
+/// A connection to a drive's daemon while it lasts.
+struct DriveSession: Sendable {
+    let connection: DriveConnection
+    /// Where the drive is mounted.
+    let mount: MountPath
+}
+
+/// The process's way to one drive: one connection at a time, made when it is needed, made again while there are presenters.
+final class DriveLink: Sendable {
+    private struct State {
+        var session: DriveSession?
+        var lastMount: MountPath?
+        /// Whoever needs a connection while one is made waits for that.
+        var connecting: Task<Result<DriveSession, QuireError>, Never>?
+        var presenters: [ObjectIdentifier: PresenterEntry] = [:]
+        /// Makes a new connection for the presenters' sake.
+        var retrying: Task<Void, Never>?
+    }
+
+    let home: String
+    private let calls = PresenterCalls()
+    // Taken alone.
+    private let state = Lock(State())
+
+    init(home: String) { self.home = home }
+
+    /// Where the drive was mounted when it was last heard of.
+    var lastMount: MountPath? { state.withLock { $0.lastMount } }
+
+    /// The connection, made where there is none.
+    ///
+    /// - Throws: `.unavailable` when no daemon runs.
+    func session() async throws(QuireError) -> DriveSession {
+        let (known, task) = state.withLock { state -> (DriveSession?, Task<Result<DriveSession, QuireError>, Never>?) in
+            if let session = state.session, !session.connection.isClosed { return (session, nil) }
+            if let task = state.connecting { return (nil, task) }
+            let task = Task(executorPreference: LibraryExecutor.shared) { await self.connect() }
+            state.connecting = task
+            return (nil, task)
+        }
+        if let known { return known }
+        guard let task else { throw QuireError(.failed, "no connection to the drive in \(home)") }
+        return try await task.value.get()
+    }
+
+    private func connect() async -> Result<DriveSession, QuireError> {
+        let outcome: Result<DriveSession, QuireError>
+        do throws(QuireError) {
+            outcome = .success(try await makeSession())
+        } catch {
+            outcome = .failure(error)
+        }
+        state.withLock { state in
+            state.connecting = nil
+            if case .success(let session) = outcome {
+                state.session = session
+                state.lastMount = session.mount
+            }
+        }
+        return outcome
+    }
+
+    private func makeSession() async throws(QuireError) -> DriveSession {
+        let connection = try DriveConnection(
+            home: home, takeRequest: { [calls] request, peer in calls.take(request, peer) },
+            whenClosed: { [weak self] in self?.closed() })
+        let hello = try await connection.call(DriveMethods.Hello.self)
+        guard hello.protocolVersion == 1 else {
+            throw QuireError(
+                .unavailable, "the daemon of \(home) speaks protocol \(hello.protocolVersion), this library 1",
+                remedy: "Build the app with the Quire of this machine")
+        }
+        let session = DriveSession(connection: connection, mount: MountPath(hello.mountpoint))
+        for entry in state.withLock({ Array($0.presenters.values) }) {
+            try await calls.register(entry, at: entry.location(on: session.mount), session)
+            entry.missedChanges()
+        }
+        return session
+    }
+
+    // MARK: Presenters
+
+    /// Registers a presenter with the daemon, from now on after every restart of it, too.
+    func add(_ entry: PresenterEntry, at path: RelativePath) async throws(QuireError) {
+        let session = try await session()
+        try await calls.register(entry, at: path, session)
+        state.withLock { $0.presenters[ObjectIdentifier(entry)] = entry }
+        if entry.isRemoved { return remove(entry) }
+        // Gone in between: then it is registered by the next connection.
+        if session.connection.isClosed { reconnect() }
+    }
+
+    /// Says that a presenter's item is another one now.
+    func move(_ entry: PresenterEntry, to path: RelativePath?) async throws(QuireError) {
+        let session = try await session()
+        guard let number = entry.number else { return }
+        let parameters = PresenterMethods.SetPath.Parameters(presenter: number, path: path.map { WirePath($0) })
+        _ = try await session.connection.call(PresenterMethods.SetPath.self, parameters)
+    }
+
+    /// Ends a registration; returns at once.
+    func remove(_ entry: PresenterEntry) {
+        let session = state.withLock { state in
+            state.presenters[ObjectIdentifier(entry)] = nil
+            return state.session
+        }
+        if let session { calls.unregister(entry, session) }
+    }
+
+    // MARK: A daemon that went
+
+    /// On the loop's thread.
+    private func closed() {
+        let presenters = state.withLock { state in
+            state.session = nil
+            return Array(state.presenters.values)
+        }
+        for entry in presenters { entry.connectionEnded() }
+        calls.forgetAll()
+        if !presenters.isEmpty { reconnect() }
+    }
+
+    /// Tries to connect until it succeeds, more and more seldom, while there are presenters.
+    private func reconnect() {
+        state.withLock { state in
+            guard state.retrying == nil else { return }
+            state.retrying = Task(executorPreference: LibraryExecutor.shared) { await self.retry() }
+        }
+    }
+
+    private func retry() async {
+        var pause = Duration.milliseconds(20)
+        while state.withLock({ !$0.presenters.isEmpty }) {
+            // Nobody waits for the reason: whoever coordinates meanwhile is told it.
+            if (try? await session()) != nil { break }
+            try? await Task.sleep(for: pause)
+            pause = min(pause * 2, .seconds(1))
+        }
+        let mustGoOn = state.withLock { state in
+            state.retrying = nil
+            return !state.presenters.isEmpty && state.session?.connection.isClosed != false
+        }
+        if mustGoOn { reconnect() }
+    }
+}

@@ -1,0 +1,70 @@
+import Foundation
+import QuireCore
+
+/// A callback by its name on the socket (Documentation/Protocol.md, "presenter.call").
+enum Callback: String, CaseIterable {
+    case relinquishToReader, relinquishToWriter, reacquire, saveChanges, accommodateDeletion
+    case accommodateSubitemDeletion, didMove, didChange, subitemDidAppear, subitemDidChange, subitemDidMove
+    case ubiquityAttributes
+
+    /// Those that a presenter registers for; `reacquire` belongs to relinquishing.
+    static var registered: [String] { allCases.filter { $0 != .reacquire }.map(\.rawValue) }
+
+    /// Puts the callback into the presenter's queue.
+    func perform(
+        _ call: PresenterMethods.Call.Parameters, on entry: PresenterEntry, _ mount: MountPath,
+        _ answer: PresenterAnswer
+    ) {
+        let url = call.path.map { mount.url($0.path) }
+        switch (self, url) {
+        case (.relinquishToReader, _):
+            ask(entry) { $0.relinquishPresentedItem(toReader: Self.reacquiring(call, entry, answer)) }
+        case (.relinquishToWriter, _):
+            ask(entry) { $0.relinquishPresentedItem(toWriter: Self.reacquiring(call, entry, answer)) }
+        case (.saveChanges, _): ask(entry) { $0.savePresentedItemChanges { answer.give($0) } }
+        case (.accommodateDeletion, _): ask(entry) { $0.accommodatePresentedItemDeletion { answer.give($0) } }
+        case (.accommodateSubitemDeletion, let url?):
+            ask(entry) { $0.accommodatePresentedSubitemDeletion(at: url) { answer.give($0) } }
+        default:
+            tell(call, url, entry, mount)
+            answer.give(.init())
+        }
+    }
+
+    /// What is only told.
+    private func tell(
+        _ call: PresenterMethods.Call.Parameters, _ url: URL?, _ entry: PresenterEntry, _ mount: MountPath
+    ) {
+        switch (self, url) {
+        case (.reacquire, _): if let question = call.question { entry.reacquire(question) }
+        case (.didChange, _): entry.enqueue { $0.presentedItemDidChange() }
+        case (.didMove, let url?): entry.moved(to: url)
+        case (.subitemDidAppear, let url?): entry.enqueue { $0.presentedSubitemDidAppear(at: url) }
+        case (.subitemDidChange, let url?): entry.enqueue { $0.presentedSubitemDidChange(at: url) }
+        case (.subitemDidMove, let url?):
+            guard let old = call.from.map({ mount.url($0.path) }) else { return }
+            entry.enqueue { $0.presentedSubitem(at: old, didMoveTo: url) }
+        case (.ubiquityAttributes, _):
+            let keys = UbiquityAttributes.keys(of: call.attributes ?? [])
+            entry.enqueue { $0.presentedItemDidChangeUbiquityAttributes(keys) }
+        default: break
+        }
+    }
+
+    private func ask(_ entry: PresenterEntry, _ body: @escaping @Sendable (any FilePresenter) -> Void) {
+        entry.enqueue { presenter in
+            AccessScope.$answering.withValue(entry.purpose) { body(presenter) }
+        }
+    }
+
+    /// What a presenter is handed to say that it has let go.
+    private static func reacquiring(
+        _ call: PresenterMethods.Call.Parameters, _ entry: PresenterEntry, _ answer: PresenterAnswer
+    ) -> @Sendable ((@Sendable () -> Void)?) -> Void {
+        { reacquirer in
+            // Kept before the answer: the access may be over right after it.
+            if let reacquirer, let question = call.question { entry.keep(reacquirer, for: question) }
+            answer.give(.init(reacquires: reacquirer != nil))
+        }
+    }
+}

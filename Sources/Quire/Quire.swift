@@ -1,0 +1,2 @@
+// What the library throws is part of what it offers: an app imports Quire alone.
+@_exported public import struct QuireCore.QuireError

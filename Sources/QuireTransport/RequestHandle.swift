@@ -1,0 +1,56 @@
+package import QuireCore
+import Synchronization
+
+/// A request that is under way, for whoever may want to take it back.
+package final class RequestHandle: Sendable {
+    private struct State {
+        var isTakenBack = false
+        var takeBack: (@Sendable () -> Void)?
+    }
+
+    // Taken alone.
+    private let state = Lock(State())
+
+    package init() {}
+
+    /// Whether the request was taken back; it may have been answered before all the same.
+    package var isTakenBack: Bool { state.withLock { $0.isTakenBack } }
+
+    /// Takes the request back, now or as soon as it is sent. Any thread.
+    package func takeBack() {
+        let takeBack = state.withLock { state in
+            state.isTakenBack = true
+            return state.takeBack
+        }
+        takeBack?()
+    }
+
+    fileprivate func sent(_ takeBack: @escaping @Sendable () -> Void) {
+        let isLate = state.withLock { state in
+            state.takeBack = takeBack
+            return state.isTakenBack
+        }
+        if isLate { takeBack() }
+    }
+
+    fileprivate func ended() { state.withLock { $0.takeBack = nil } }
+}
+
+extension RPCPeer {
+    /// Asks the other side and waits for its answer, also when the task is cancelled or the request taken back: what the
+    /// answer gives, a claim, must not get lost. Taken back, the answer comes soon: that it was, or what came first.
+    package func finish<Method: WireMethod>(
+        _ method: Method.Type, _ parameters: Method.Parameters, handle: RequestHandle
+    ) async throws(QuireError) -> Method.Result {
+        let outcome: Result<Method.Result, QuireError> = await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                let id = send(method, parameters) { continuation.resume(returning: $0) }
+                if let id { handle.sent { [self] in notify(WireCancel.method, WireCancel(id: id)) } }
+            }
+        } onCancel: {
+            handle.takeBack()
+        }
+        handle.ended()
+        return try outcome.get()
+    }
+}

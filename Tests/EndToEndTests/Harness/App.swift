@@ -1,0 +1,105 @@
+import Foundation
+import Glibc
+import Testing
+
+/// `quire-app`, a program that uses the client library, in a process of its own: told what to do, it says what happens.
+///
+/// `@unchecked Sendable`: the process and its pipes are set once; lines are guarded by `condition`.
+final class App: @unchecked Sendable {
+    private let process = Process()
+    private let input = Pipe()
+    private let output = Pipe()
+    private let condition = NSCondition()
+    private var lines: [String] = []
+    private var isOver = false
+    private static let patienceSeconds = 20.0
+
+    /// - Parameter environment: beside the tests' own.
+    init(environment: [String: String] = [:]) throws {
+        process.executableURL = URL(filePath: "\(Machine.buildDirectory)/quire-app")
+        process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
+        process.standardInput = input
+        process.standardOutput = output
+        try process.run()
+        Thread.detachNewThread { [self] in read() }
+    }
+
+    deinit { kill() }
+
+    var processID: pid_t { process.processIdentifier }
+
+    /// Ends the process at once, wherever it is.
+    func kill() { if process.isRunning { Glibc.kill(process.processIdentifier, SIGKILL) } }
+
+    func tell(_ line: String) throws {
+        try input.fileHandleForWriting.write(contentsOf: Data((line + "\n").utf8))
+    }
+
+    /// The next line is this one; lines that begin with one of `skipping` are left out.
+    func hears(
+        _ wanted: String, skipping: [String] = [], sourceLocation: SourceLocation = #_sourceLocation
+    ) async throws {
+        let line = try await next(skipping: skipping)
+        #expect(line == wanted, sourceLocation: sourceLocation)
+        if line != wanted { throw Trouble("\"\(line)\" came, not \"\(wanted)\"") }
+    }
+
+    /// The next lines are these, in whatever order.
+    func hears(allOf wanted: [String], sourceLocation: SourceLocation = #_sourceLocation) async throws {
+        var found: [String] = []
+        for _ in wanted { found.append(try await next()) }
+        #expect(found.sorted() == wanted.sorted(), sourceLocation: sourceLocation)
+    }
+
+    /// The next line.
+    func next(skipping: [String] = []) async throws -> String {
+        while true {
+            let line = try await nextLine()
+            if !skipping.contains(where: line.hasPrefix) { return line }
+        }
+    }
+
+    /// Nothing is said for so long.
+    func isSilent(milliseconds: Int = 150, sourceLocation: SourceLocation = #_sourceLocation) async throws {
+        try await Task.sleep(for: .milliseconds(milliseconds))
+        let found = condition.withLock { lines }
+        #expect(found.isEmpty, sourceLocation: sourceLocation)
+    }
+
+    private func nextLine() async throws -> String {
+        let line: String? = await withCheckedContinuation { continuation in
+            Thread.detachNewThread { [self] in continuation.resume(returning: wait()) }
+        }
+        guard let line else { throw Trouble("the app said nothing more") }
+        return line
+    }
+
+    private func wait() -> String? {
+        let end = Date(timeIntervalSinceNow: Self.patienceSeconds)
+        condition.lock()
+        defer { condition.unlock() }
+        while lines.isEmpty, !isOver {
+            if !condition.wait(until: end) { return nil }
+        }
+        return lines.isEmpty ? nil : lines.removeFirst()
+    }
+
+    private func read() {
+        var buffer = Data()
+        while case let data = output.fileHandleForReading.availableData, !data.isEmpty {
+            buffer += data
+            while let end = buffer.firstIndex(of: 0x0A) {
+                let line = String(decoding: buffer[..<end], as: UTF8.self)
+                buffer = Data(buffer[(end + 1)...])
+                condition.withLock {
+                    lines.append(line)
+                    condition.broadcast()
+                }
+            }
+        }
+        condition.withLock {
+            isOver = true
+            condition.broadcast()
+        }
+    }
+}

@@ -1,0 +1,137 @@
+import Foundation
+import QuireCore
+import QuireTransport
+import Synchronization
+import Testing
+
+@testable import Quire
+
+@Suite("File coordinator", .timeLimit(.minutes(1)))
+struct FileCoordinatorTests {
+    @Test("A grant that crosses cancel() on its way is given back")
+    func lateGrant() async throws {
+        let daemon = try FakeDaemon { request, peer in
+            guard request.method == CoordinationMethods.Acquire.name else { return FakeDaemon.Standard() }
+            // Answered when the request is taken back, and with a grant all the same.
+            Task {
+                await request.cancelled.wait()
+                peer.answer(request.id, with: CoordinationMethods.Acquire.Result(claim: 7, paths: [WirePath("doc")]))
+            }
+            return nil
+        }
+        _ = try await daemon.connect()
+        let url = try daemon.document("doc")
+        let coordinator = FileCoordinator()
+        async let outcome: Void = coordinator.coordinate(writingItemAt: url) { _ in Issue.record("there is no access") }
+        await daemon.heard(CoordinationMethods.Acquire.name)
+        coordinator.cancel()
+        do {
+            try await outcome
+            Issue.record("cancelled, it throws")
+        } catch let error as CocoaError {
+            #expect(error.code == .userCancelled)
+        }
+        await daemon.heard(CoordinationMethods.Release.name)
+    }
+
+    @Test("A cancelled task's wait ends with userCancelled")
+    func cancelledTask() async throws {
+        let daemon = try FakeDaemon { request, peer in
+            guard request.method == CoordinationMethods.Acquire.name else { return FakeDaemon.Standard() }
+            Task {
+                await request.cancelled.wait()
+                peer.answer(request.id, with: RPCError(code: RPCError.cancelled, message: "cancelled"))
+            }
+            return nil
+        }
+        _ = try await daemon.connect()
+        let url = try daemon.document("doc")
+        let task = Task { try await FileCoordinator().coordinate(readingItemAt: url) { _ in } }
+        await daemon.heard(CoordinationMethods.Acquire.name)
+        task.cancel()
+        let error = await #expect(throws: CocoaError.self) { try await task.value }
+        #expect(error?.code == .userCancelled)
+        #expect(!daemon.asked.contains(CoordinationMethods.Release.name))
+    }
+
+    @Test("What the accessor returns and throws comes back, and access is given back either way")
+    func accessors() async throws {
+        let daemon = try FakeDaemon()
+        _ = try await daemon.connect()
+        let url = try daemon.document("doc", "content")
+        let text = try await FileCoordinator().coordinate(readingItemAt: url) {
+            try String(contentsOf: $0, encoding: .utf8)
+        }
+        #expect(text == "content")
+        await #expect(throws: CocoaError.self) {
+            try await FileCoordinator().coordinate(writingItemAt: url) { _ in throw CocoaError(.fileWriteOutOfSpace) }
+        }
+        #expect(daemon.asked.filter { $0 == CoordinationMethods.Release.name }.count == 2)
+    }
+
+    @Test("The synchronous form needs no other thread of the process, and uses the caller's")
+    func synchronous() async throws {
+        let daemon = try FakeDaemon()
+        _ = try await daemon.connect()
+        let url = try daemon.document("doc", "content")
+        let result: (Bool, String) = try await withCheckedThrowingContinuation { continuation in
+            Thread.detachNewThread {
+                let thread = Thread.current
+                continuation.resume(
+                    with: Result {
+                        try FileCoordinator().coordinate(readingItemAt: url) { url in
+                            (Thread.current === thread, try String(contentsOf: url, encoding: .utf8))
+                        }
+                    })
+            }
+        }
+        #expect(result == (true, "content"))
+    }
+
+    @Test("The daemon's end during an access is told at the access's end")
+    func daemonEnds() async throws {
+        let daemon = try FakeDaemon()
+        let drive = try await daemon.connect()
+        let url = try daemon.document("doc")
+        let error = await #expect(throws: QuireError.self) {
+            try await FileCoordinator().coordinate(writingItemAt: url) { _ in
+                let session = try await drive.link.session()
+                daemon.hangUp()
+                await session.connection.waitUntilClosed()
+            }
+        }
+        #expect(error?.code == .unavailable)
+        #expect(error?.message.contains("ended during the access") == true)
+    }
+
+    @Test("A purpose is set once, before use, not empty, and not with a presenter")
+    func purposes() throws {
+        let coordinator = FileCoordinator()
+        #expect(throws: QuireError.self) { try coordinator.setPurposeIdentifier("") }
+        try coordinator.setPurposeIdentifier("com.example.purpose")
+        #expect(coordinator.purposeIdentifier == "com.example.purpose")
+        #expect(throws: QuireError.self) { try coordinator.setPurposeIdentifier("another") }
+        let presenter = QuietPresenter(nil)
+        let (one, two) = (FileCoordinator(filePresenter: presenter), FileCoordinator(filePresenter: presenter))
+        #expect(one.purposeIdentifier == two.purposeIdentifier)
+        #expect(throws: QuireError.self) { try one.setPurposeIdentifier("another") }
+        #expect(FileCoordinator().purposeIdentifier != FileCoordinator().purposeIdentifier)
+    }
+
+    @Test("Options become the socket's words; two writing options are refused")
+    func words() {
+        #expect(AccessKind.reading([.withoutChanges, .forUploading]).words == "read withoutChanges forUploading")
+        // Following the link is the library's part.
+        #expect(AccessKind.reading(.resolvesSymbolicLink).words == "read")
+        #expect(AccessKind.writing([]).words == "write")
+        #expect(AccessKind.writing(.forReplacing).words == "write forReplacing")
+        #expect(AccessKind.writing([.forMoving, .forDeleting]).words == nil)
+    }
+
+    @Test("A daemon of another protocol is refused with words")
+    func otherProtocol() async throws {
+        let daemon = try FakeDaemon(protocolVersion: 2)
+        let error = await #expect(throws: QuireError.self) { try await daemon.connect() }
+        #expect(error?.message.contains("protocol 2") == true)
+    }
+}

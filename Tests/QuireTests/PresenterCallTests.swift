@@ -1,0 +1,118 @@
+import Foundation
+import QuireCore
+import QuireTransport
+import Synchronization
+import Testing
+
+@testable import Quire
+
+@Suite("Presenters of the library", .timeLimit(.minutes(1)))
+struct PresenterCallTests {
+    private static func call(_ callback: String, of presenter: UInt64, question: UInt64? = nil)
+        -> PresenterMethods.Call.Parameters
+    {
+        var call = PresenterMethods.Call.Parameters(presenter: presenter, callback: callback)
+        call.question = question
+        return call
+    }
+
+    /// Registers a presenter and says its number.
+    private static func register(_ presenter: QuietPresenter) async throws -> UInt64 {
+        try await FileCoordinator.addFilePresenter(presenter)
+        return try #require(PresenterRegistry.shared.entry(of: presenter)?.number)
+    }
+
+    @Test("A call that comes before the registration's answer is kept for it")
+    func early() async throws {
+        let outcome = AsyncStream.makeStream(of: Bool?.self)
+        let daemon = try FakeDaemon { request, peer in
+            guard request.method == PresenterMethods.Add.name else { return FakeDaemon.Standard() }
+            peer.send(PresenterMethods.Call.self, Self.call("relinquishToReader", of: 5, question: 1)) { result in
+                outcome.continuation.yield(try? result.get().reacquires)
+            }
+            return PresenterMethods.Add.Result(presenter: 5, purpose: "p")
+        }
+        _ = try await daemon.connect()
+        let presenter = QuietPresenter(try daemon.document("doc"))
+        _ = try await Self.register(presenter)
+        defer { FileCoordinator.removeFilePresenter(presenter) }
+        #expect(await outcome.stream.first { _ in true } == .some(true))
+        #expect(await presenter.heard(1) == ["relinquish"])
+    }
+
+    @Test("Callbacks run in the order in which they were sent, also in a queue that runs several at a time")
+    func order() async throws {
+        let daemon = try FakeDaemon()
+        _ = try await daemon.connect()
+        let presenter = QuietPresenter(try daemon.document("doc"))
+        let number = try await Self.register(presenter)
+        defer { FileCoordinator.removeFilePresenter(presenter) }
+        var wanted: [String] = []
+        let peer = try #require(daemon.peer)
+        // More than a peer that answers one request after the other would take at a time.
+        for round in 0..<200 {
+            var call = Self.call(round.isMultiple(of: 2) ? "didChange" : "didMove", of: number)
+            call.path = WirePath(RelativePath([try #require(FileName("n\(round)"))]))
+            peer.send(PresenterMethods.Call.self, call) { _ in }
+            wanted.append(round.isMultiple(of: 2) ? "didChange" : "didMove n\(round)")
+        }
+        #expect(await presenter.heard(200) == wanted)
+    }
+
+    @Test("Dropped without being called, what asks to relinquish counts as answered")
+    func forgetful() async throws {
+        let daemon = try FakeDaemon()
+        _ = try await daemon.connect()
+        let presenter = QuietPresenter(try daemon.document("doc"), forgets: true)
+        let number = try await Self.register(presenter)
+        defer { FileCoordinator.removeFilePresenter(presenter) }
+        let answer = try await daemon.ask(Self.call("relinquishToReader", of: number, question: 1))
+        #expect(answer.reacquires == nil)
+    }
+
+    @Test("Calls for presenters and callbacks that are not known are answered; methods that are not known are refused")
+    func unknown() async throws {
+        let daemon = try FakeDaemon()
+        _ = try await daemon.connect()
+        let presenter = QuietPresenter(try daemon.document("doc"))
+        let number = try await Self.register(presenter)
+        defer { FileCoordinator.removeFilePresenter(presenter) }
+        _ = try await daemon.ask(Self.call("didChange", of: 999_999))
+        _ = try await daemon.ask(Self.call("somethingNew", of: number))
+        let error = await #expect(throws: QuireError.self) {
+            _ = try await daemon.peer?.call(DriveMethods.Status.self, WireNothing())
+        }
+        #expect(error?.message.contains("no method status") == true)
+    }
+
+    @Test("When the daemon goes, whoever gave way goes on; then the presenter is registered again")
+    func reconnects() async throws {
+        let daemon = try FakeDaemon()
+        _ = try await daemon.connect()
+        let presenter = QuietPresenter(try daemon.document("doc"))
+        let number = try await Self.register(presenter)
+        defer { FileCoordinator.removeFilePresenter(presenter) }
+        #expect(try await daemon.ask(Self.call("relinquishToReader", of: number, question: 3)).reacquires == true)
+        daemon.hangUp()
+        await daemon.heard(PresenterMethods.Add.name, times: 2)
+        #expect(await presenter.heard(3) == ["relinquish", "reacquire", "didChange"])
+    }
+
+    @Test("Removed, a presenter hears nothing more, and is not kept")
+    func removed() async throws {
+        let daemon = try FakeDaemon()
+        _ = try await daemon.connect()
+        weak var gone: QuietPresenter?
+        do {
+            let presenter = QuietPresenter(try daemon.document("doc"))
+            gone = presenter
+            let number = try await Self.register(presenter)
+            #expect(FileCoordinator.filePresenters.contains { $0 === presenter })
+            FileCoordinator.removeFilePresenter(presenter)
+            #expect(!FileCoordinator.filePresenters.contains { $0 === presenter })
+            _ = try await daemon.ask(Self.call("didChange", of: number))
+            await daemon.heard(PresenterMethods.Remove.name)
+        }
+        #expect(gone == nil)
+    }
+}

@@ -1,0 +1,48 @@
+import Foundation
+import Quire
+import Synchronization
+
+/// A presenter that notes its callbacks.
+///
+/// `@unchecked Sendable`: all state is guarded by `lock`.
+final class QuietPresenter: FilePresenter, @unchecked Sendable {
+    let presentedItemOperationQueue = OperationQueue()
+    private let lock = NSLock()
+    private var url: URL?
+    private var notes: [String] = []
+    private let stream = AsyncStream.makeStream(of: String.self)
+    /// Drops what it is handed to relinquish, without calling it.
+    let forgets: Bool
+
+    init(_ url: URL?, forgets: Bool = false) {
+        self.url = url
+        self.forgets = forgets
+        presentedItemOperationQueue.maxConcurrentOperationCount = 8
+    }
+
+    var presentedItemURL: URL? { lock.withLock { url } }
+
+    /// The first `count` callbacks.
+    func heard(_ count: Int) async -> [String] {
+        var iterator = stream.stream.makeAsyncIterator()
+        while lock.withLock({ notes.count }) < count, await iterator.next() != nil {}
+        return lock.withLock { notes }
+    }
+
+    private func note(_ text: String) {
+        lock.withLock { notes.append(text) }
+        stream.continuation.yield(text)
+    }
+
+    func relinquishPresentedItem(toReader reader: @escaping @Sendable ((@Sendable () -> Void)?) -> Void) {
+        note("relinquish")
+        if !forgets { reader { self.note("reacquire") } }
+    }
+
+    func presentedItemDidChange() { note("didChange") }
+
+    func presentedItemDidMove(to newURL: URL) {
+        lock.withLock { url = newURL }
+        note("didMove \(newURL.lastPathComponent)")
+    }
+}
