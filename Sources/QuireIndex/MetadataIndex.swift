@@ -17,7 +17,13 @@ package final class MetadataIndex: StoreEventSink {
     private let marker: OpenMarker
     private let thread: OwnedThread
     /// Innermost lock, as the next one.
-    private let lateReporter = Lock<(@Sendable () -> Void)?>(nil)
+    private let lateReporter = Lock(LateReporter())
+
+    /// Not the bare closure: read through a generic type in place, that is wrapped once more with each access.
+    private struct LateReporter {
+        var report: (@Sendable () -> Void)?
+    }
+
     private let isClosed = Lock(false)
 
     init(
@@ -40,14 +46,16 @@ package final class MetadataIndex: StoreEventSink {
 
     /// Whom `settle` asks first to record what they know of and have not yet told; nil for nobody. Called from any task;
     /// must not wait for anything but the local file system.
-    package func setLateReporter(_ reporter: (@Sendable () -> Void)?) { lateReporter.withLock { $0 = reporter } }
+    package func setLateReporter(_ reporter: (@Sendable () -> Void)?) {
+        lateReporter.withLock { $0.report = reporter }
+    }
 
     /// Returns when every event recorded before the call is committed.
     ///
     /// - Throws: `.noSpace`, `.corrupt`, `.failed` when the disk refuses for longer than the limit given to `open`: the
     ///   events are kept and retried. `.closed`.
     package func settle() async throws(IndexError) {
-        lateReporter.withLock { $0 }?()
+        lateReporter.withLock { $0.report }?()
         try await progress.wait(for: queue.hurry()).get()
     }
 
