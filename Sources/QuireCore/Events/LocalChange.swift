@@ -56,7 +56,8 @@ package enum LocalChangeResult: Sendable, Hashable {
 
 /// Makes the sync engine's changes to the store. The driver is one (it also tells the kernel); the bare store is another.
 package protocol LocalTreeCommitter: Sendable {
-    /// Performs one change; short, blocking only on the local filesystem; never called with a claim or lock held.
+    /// Performs one change; short, blocking only on the local filesystem; never called with a lock held. A claim may be:
+    /// programs that wait for one are in nobody's way.
     ///
     /// The event of a change that was done is recorded before this returns. Durable once it returns: the directory is
     /// fsynced for `.install` of content.

@@ -34,8 +34,7 @@ extension Driver {
             if isNew { coordinator.noteAppearance(change.path) } else { coordinator.noteChange(change.path) }
         case .setAttributes: coordinator.noteChange(change.path)
         case .move(let destination): coordinator.noteMove(from: change.path, to: destination)
-        // Nobody was asked before; who presents it finds it gone.
-        case .remove: coordinator.noteChange(change.path)
+        case .remove: coordinator.noteDisappearance(change.path)
         }
     }
 

@@ -113,18 +113,37 @@ struct SyncContext: Sendable {
     func whileReading<Value: Sendable>(
         _ path: RelativePath, _ body: () async throws(SyncFailure) -> Value
     ) async throws(SyncFailure) -> Value {
-        guard environment.coordinator.isActive else { return try await body() }
+        var options = AcquireOptions(deadline: settings.claimDeadline)
+        // What is in the store is uploaded; what an app has not saved yet comes with its next save.
+        options.asksNobody = true
+        return try await coordinated([.reading(path, .forUploading)], options, body)
+    }
+
+    /// Performs a change that comes from the provider as a coordinated write, where applications coordinate at all: who
+    /// presents the item saves what it has, gives way or agrees to the deletion first, and is told afterwards.
+    ///
+    /// What is saved meanwhile makes the change stale: both versions are kept.
+    func commitCoordinated(_ change: LocalChange) async throws(SyncFailure) -> LocalChangeResult {
+        try await coordinated(change.accesses, AcquireOptions(deadline: settings.claimDeadline)) {
+            () async throws(SyncFailure) in try await commit(change)
+        }
+    }
+
+    /// Runs `body` with a claim. Its purpose is that of the mount: programs that have a file open are no claims in the way,
+    /// the compare-and-swap sees them.
+    private func coordinated<Value: Sendable>(
+        _ accesses: [Access], _ options: AcquireOptions, _ body: () async throws(SyncFailure) -> Value
+    ) async throws(SyncFailure) -> Value {
+        let coordinator = environment.coordinator
+        guard coordinator.isActive else { return try await body() }
         let claim: Claim
         do {
-            var options = AcquireOptions(deadline: settings.claimDeadline)
-            // What is in the store is uploaded; what an app has not saved yet comes with its next save.
-            options.asksNobody = true
-            claim = try await environment.coordinator.acquire(
-                [.reading(path, .forUploading)], purpose: .mount, options)
+            claim = try await coordinator.acquire(accesses, purpose: .mount, options)
         } catch {
-            throw SyncFailure(.later, "\(path): \(error)")
+            let items = accesses.map { "\($0.path)" }.joined(separator: ", ")
+            throw SyncFailure(.later, "\(items): \(error)")
         }
-        defer { environment.coordinator.release(claim) }
+        defer { coordinator.release(claim) }
         return try await body()
     }
 
@@ -193,4 +212,18 @@ private final class StopFlag: Sendable {
 
     var isSet: Bool { flag.load(ordering: .relaxed) }
     func set() { flag.store(true, ordering: .relaxed) }
+}
+
+extension LocalChange {
+    /// What it is to those who coordinate.
+    fileprivate var accesses: [Access] {
+        switch operation {
+        case .install where expecting == .absent, .makeDirectory: [.writing(path)]
+        // An app that has unsaved changes saves them first.
+        case .install: [.writing(path, .merging)]
+        case .setAttributes: [.writing(path, .contentIndependentMetadataOnly)]
+        case .move(let destination): [.writing(path, .moving), .writing(destination, .replacing)]
+        case .remove: [.writing(path, .deleting)]
+        }
+    }
 }

@@ -110,7 +110,7 @@ extension UnitApplier {
         let change = LocalChange(
             path: context.drivePath(target), .makeDirectory(mode: mode, mtime: remote.mtime), expecting: .absent,
             base: record(remote), within: directory.inode)
-        let result = try await context.commit(change)
+        let result = try await context.commitCoordinated(change)
         if case .done(let status?) = result { made.insert(remote.path, inode: status.inode) }
         return try await outcome(result, at: target, in: directory)
     }
@@ -163,7 +163,7 @@ extension UnitApplier {
         let change = LocalChange(
             path: context.drivePath(path), .install(stagedPath: staged, dataless: dataless), expecting: expecting,
             base: record(item), within: directory.inode)
-        return try await outcome(try await context.commit(change), at: path, in: directory)
+        return try await outcome(try await context.commitCoordinated(change), at: path, in: directory)
     }
 
     private func emptyFile(_ remote: RemoteItem, _ mode: UInt16) async throws(SyncFailure) -> String {
@@ -202,7 +202,7 @@ extension UnitApplier {
         let change = LocalChange(
             path: context.drivePath(local.path), .move(to: context.drivePath(target)),
             expecting: .fingerprint(local.fingerprint), base: moved, within: directory.inode)
-        return try await outcome(try await context.commit(change), at: target, in: directory)
+        return try await outcome(try await context.commitCoordinated(change), at: target, in: directory)
     }
 
     private func removeLocal(_ unit: TreeUnit) async throws(SyncFailure) -> UnitOutcome {
@@ -272,7 +272,7 @@ extension UnitApplier {
         _ base: BaseRecord?
     ) async throws(SyncFailure) -> UnitOutcome {
         let change = LocalChange(path: context.drivePath(path), operation, expecting: expecting, base: base)
-        if case .done = try await context.commit(change) { return .done }
+        if case .done = try await context.commitCoordinated(change) { return .done }
         return .later
     }
 

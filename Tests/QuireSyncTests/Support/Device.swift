@@ -17,14 +17,17 @@ final class Device {
     let tree: DriveTree
     let service: SyncService
     let committer: StoreCommitter
+    let coordinator = Coordinator()
     /// Inodes that some program has open for writing.
     let openForWriting = InodeSet()
     private static let counter = Counter()
 
-    /// - Parameter pushPart: small by default, so that whatever is tested is tested across the borders of parts.
+    /// - Parameters:
+    ///   - pushPart: small by default, so that whatever is tested is tested across the borders of parts.
+    ///   - claimDeadline: on the machine's clock.
     init(
         _ name: String, provider: any DocumentProvider, clock: TestClock, pushPart: Int = 3,
-        openFileQuietTime: Duration = .seconds(10)
+        openFileQuietTime: Duration = .seconds(10), claimDeadline: Duration = .seconds(10)
     ) throws {
         self.name = name
         self.clock = clock
@@ -38,9 +41,10 @@ final class Device {
         committer = StoreCommitter(tree: tree, sink: index) { writers.contains($0) ? .writing : .closed }
         var settings = SyncSettings(deviceName: name)
         settings.pushPart = pushPart
+        settings.claimDeadline = claimDeadline
         settings.openFileQuietTime = openFileQuietTime
         let environment = SyncEnvironment(
-            index: index, committer: committer, coordinator: Coordinator(), tree: tree, staging: home.staging,
+            index: index, committer: committer, coordinator: coordinator, tree: tree, staging: home.staging,
             versions: home.keptVersions, settings: settings, clock: clock.syncClock)
         service = SyncService(
             environment: environment,
