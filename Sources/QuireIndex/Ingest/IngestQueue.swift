@@ -78,7 +78,7 @@ final class IngestQueue: @unchecked Sendable {
     var recordedCount: UInt64 { monitor.locked { recorded } }
 
     /// The next batch: waits at most `idleMilliseconds` (nil: for ever) for something to come, then gathers for 5 ms, and
-    /// as long as more comes for at most 100 ms, unless somebody waits for it.
+    /// as long as more comes for at most a second, unless somebody waits for it.
     func next(limit: Int, idleMilliseconds: Int?, gathers: Bool) -> Delivery {
         monitor.locked {
             if entries.isEmpty, !isClosing, !wait(milliseconds: idleMilliseconds, until: { !entries.isEmpty }) {
@@ -103,7 +103,7 @@ final class IngestQueue: @unchecked Sendable {
     /// A long batch costs less than several: what is written again is one change, and it leaves the processor to those who
     /// make the changes.
     private func gather(_ limit: Int) {
-        for _ in 0..<20 {
+        for _ in 0..<200 {
             let before = entries.count
             pause(milliseconds: 5)
             if isUrgent || isClosing || entries.count >= limit || entries.count == before { return }

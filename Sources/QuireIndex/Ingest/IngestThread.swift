@@ -8,7 +8,7 @@ import QuireCore
 ///
 /// `@unchecked Sendable`: everything mutable is touched by that thread alone.
 final class IngestThread: @unchecked Sendable {
-    static let batchLimit = 4000
+    static let batchLimit = 32_000
 
     private let pool: DatabasePool
     private let queue: IngestQueue
