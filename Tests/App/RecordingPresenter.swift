@@ -95,4 +95,15 @@ final class RecordingPresenter: FilePresenter, @unchecked Sendable {
     func presentedSubitem(at oldURL: URL, didMoveTo newURL: URL) { heard("subitemDidMove", oldURL, newURL) }
 
     func presentedSubitemDidChange(at url: URL) { heard("subitemDidChange", url) }
+
+    func presentedItemDidGain(_ version: FileVersion) {
+        let content = version.url.flatMap { try? String(contentsOf: $0, encoding: .utf8) } ?? "none"
+        Output.line("callback", name, "didGain", content.replacing("\n", with: "|"))
+    }
+
+    func presentedItemDidLose(_ version: FileVersion) { heard("didLose") }
+
+    func presentedItemDidResolveConflict(_ version: FileVersion) {
+        Output.line("callback", name, "didResolve", "\(version.isResolved)")
+    }
 }

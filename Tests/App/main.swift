@@ -6,7 +6,8 @@ import Quire
 //   coordinator ID [presenter=P] [purpose=TEXT]     access NAME async|prepare|url|queue|sync COORDINATOR KIND:PATH…
 //   tell NAME end|fail|write TEXT|remove|show|move NEWNAME|nest read|write|other     cancel COORDINATOR
 //   present ID PATH|-     place ID PATH     unpresent ID     edit ID TEXT     answer ID yielding|refusing|silent|other
-//   container HOME [ID]   drive URL         attributes PATH NAME
+//   versions|replace|resolve|remove|remove-current|remove-others|values PATH
+//   container HOME [ID]   drive URL         attributes COORDINATOR PATH
 
 var coordinators: [String: FileCoordinator] = [:]
 var presenters: [String: RecordingPresenter] = [:]
@@ -105,6 +106,8 @@ func obey(_ words: [String]) async {
     case "unpresent": if let presenter = presenters[words[1]] { FileCoordinator.removeFilePresenter(presenter) }
     case "edit": presenters[words[1]]?.edit(words.dropFirst(2).joined(separator: " ") + "\n")
     case "answer": presenters[words[1]]?.answer(.init(rawValue: words[2]) ?? .yielding)
+    case "versions", "replace", "resolve", "remove", "remove-current", "remove-others", "values":
+        await Versions.obey(words[0], URL(filePath: words[1]))
     case "container":
         let url = await Drive.url(forContainer: words.count > 2 ? words[2] : nil, home: words[1])
         Output.line("container", url?.path ?? "none")
@@ -114,6 +117,13 @@ func obey(_ words: [String]) async {
             Output.line("drive", drive.home)
         } catch {
             Output.line("refused", "drive", Output.describe(error))
+        }
+    case "attributes":
+        do {
+            try await coordinators[words[1]]?.item(
+                at: URL(filePath: words[2]), didChangeUbiquityAttributes: [.ubiquitousItemIsUploadedKey])
+        } catch {
+            Output.line("refused", "attributes", Output.describe(error))
         }
     default: Output.line("unknown", words.joined(separator: " "))
     }

@@ -25,6 +25,30 @@ extension FileCoordinator {
         try CallerExecutor.run { () throws(QuireError) in try await moved(oldURL, to: newURL) }
     }
 
+    /// Says that ubiquity attributes of an item changed: presenters that observe them are told.
+    ///
+    /// - Throws: `.usage` outside of a write of the item.
+    public func item(
+        at url: URL, didChangeUbiquityAttributes attributes: Set<URLResourceKey>
+    ) async throws(QuireError) { try await changed(attributes, of: url) }
+
+    /// The synchronous form.
+    @available(*, noasync) @_disfavoredOverload
+    public func item(at url: URL, didChangeUbiquityAttributes attributes: Set<URLResourceKey>) throws(QuireError) {
+        try CallerExecutor.run { () throws(QuireError) in try await changed(attributes, of: url) }
+    }
+
+    private func changed(_ attributes: Set<URLResourceKey>, of url: URL) async throws(QuireError) {
+        let access = try writing(of: url)
+        try await LibraryExecutor.run { () throws(QuireError) in
+            let path = try await ItemLocation.of(url).path
+            _ = try await access.session.connection.call(
+                CoordinationMethods.DidChangeAttributes.self,
+                .init(
+                    claim: access.claim, path: WirePath(path), attributes: UbiquityAttributes.names(of: attributes)))
+        }
+    }
+
     private func moved(_ oldURL: URL, to newURL: URL) async throws(QuireError) {
         let access = try writing(of: oldURL)
         try await LibraryExecutor.run { () throws(QuireError) in

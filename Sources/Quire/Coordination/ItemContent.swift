@@ -1,3 +1,4 @@
+import Foundation
 import Glibc
 import QuireCore
 
@@ -13,6 +14,15 @@ struct ItemContent {
     }
 
     var exists: Bool { status != nil }
+
+    /// Whether any of its content is here, as far as its blocks tell; true of what is empty.
+    var hasBlocks: Bool { status.map { $0.st_size == 0 || $0.st_blocks > 0 } ?? false }
+
+    var modificationDate: Date? {
+        status.map {
+            Date(timeIntervalSince1970: TimeInterval($0.st_mtim.tv_sec) + Double($0.st_mtim.tv_nsec) / 1e9)
+        }
+    }
 
     private var kind: mode_t { (status?.st_mode ?? 0) & S_IFMT }
 

@@ -5,7 +5,7 @@ import QuireCore
 enum Callback: String, CaseIterable {
     case relinquishToReader, relinquishToWriter, reacquire, saveChanges, accommodateDeletion
     case accommodateSubitemDeletion, didMove, didChange, subitemDidAppear, subitemDidChange, subitemDidMove
-    case ubiquityAttributes
+    case ubiquityAttributes, versions, subitemVersions
 
     /// Those that a presenter registers for; `reacquire` belongs to relinquishing.
     static var registered: [String] { allCases.filter { $0 != .reacquire }.map(\.rawValue) }
@@ -47,7 +47,42 @@ enum Callback: String, CaseIterable {
         case (.ubiquityAttributes, _):
             let keys = UbiquityAttributes.keys(of: call.attributes ?? [])
             entry.enqueue { $0.presentedItemDidChangeUbiquityAttributes(keys) }
+        case (.versions, _):
+            // Where the daemon knows nothing of a move yet, the presenter knows best where its document is.
+            guard let url = entry.presenter.presentedItemURL else { return }
+            tellVersion(call, url) { presenter, event, version in
+                switch event {
+                case "gained": presenter.presentedItemDidGain(version)
+                case "lost": presenter.presentedItemDidLose(version)
+                case "resolved": presenter.presentedItemDidResolveConflict(version)
+                default: break
+                }
+            } in: {
+                entry.enqueue($0)
+            }
+        case (.subitemVersions, let url?):
+            tellVersion(call, url) { presenter, event, version in
+                switch event {
+                case "gained": presenter.presentedSubitem(at: url, didGain: version)
+                case "lost": presenter.presentedSubitem(at: url, didLose: version)
+                case "resolved": presenter.presentedSubitem(at: url, didResolve: version)
+                default: break
+                }
+            } in: {
+                entry.enqueue($0)
+            }
         default: break
+        }
+    }
+
+    private func tellVersion(
+        _ call: PresenterMethods.Call.Parameters, _ document: URL,
+        _ body: @escaping @Sendable (any FilePresenter, String, FileVersion) -> Void,
+        in enqueue: (@escaping @Sendable (any FilePresenter) -> Void) -> Void
+    ) {
+        guard let name = call.version, let event = call.event else { return }
+        enqueue { presenter in
+            body(presenter, event, FileVersion(told: name, of: document, isOver: event != "gained"))
         }
     }
 

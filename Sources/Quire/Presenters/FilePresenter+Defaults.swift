@@ -59,6 +59,24 @@ extension FilePresenter {
     /// A change of the package, where the directory is one.
     public func presentedSubitemDidChange(at url: URL) { packageDidChange() }
 
+    /// Nothing.
+    public func presentedItemDidGain(_ version: FileVersion) {}
+
+    /// Nothing.
+    public func presentedItemDidLose(_ version: FileVersion) {}
+
+    /// Nothing.
+    public func presentedItemDidResolveConflict(_ version: FileVersion) {}
+
+    /// Nothing.
+    public func presentedSubitem(at url: URL, didGain version: FileVersion) {}
+
+    /// Nothing.
+    public func presentedSubitem(at url: URL, didLose version: FileVersion) {}
+
+    /// Nothing.
+    public func presentedSubitem(at url: URL, didResolve version: FileVersion) {}
+
     private func packageDidChange() {
         guard let name = presentedItemURL?.lastPathComponent, let path = RelativePath(parsing: name),
             PackageNames().contains(path)

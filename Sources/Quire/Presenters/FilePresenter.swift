@@ -62,4 +62,18 @@ public protocol FilePresenter: AnyObject, Sendable {
     func presentedSubitem(at oldURL: URL, didMoveTo newURL: URL)
     /// An item in the presented directory changed, or is gone.
     func presentedSubitemDidChange(at url: URL)
+
+    /// The item has one version more: a conflict copy, made here or by another device.
+    func presentedItemDidGain(_ version: FileVersion)
+    /// A version of the item is gone for good.
+    func presentedItemDidLose(_ version: FileVersion)
+    /// The conflict with a version of the item is over.
+    func presentedItemDidResolveConflict(_ version: FileVersion)
+
+    /// The three above of an item in the presented directory.
+    func presentedSubitem(at url: URL, didGain version: FileVersion)
+    /// As `presentedItemDidLose(_:)`, of an item in the presented directory.
+    func presentedSubitem(at url: URL, didLose version: FileVersion)
+    /// As `presentedItemDidResolveConflict(_:)`, of an item in the presented directory.
+    func presentedSubitem(at url: URL, didResolve version: FileVersion)
 }

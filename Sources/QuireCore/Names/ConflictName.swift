@@ -64,6 +64,14 @@ public struct ConflictName: Sendable, Equatable {
     }
 }
 
+extension RelativePath {
+    /// The document that this is a conflict copy of, by its name; nil where it is none.
+    package var documentOfConflict: RelativePath? {
+        guard let name, let parent, let conflict = ConflictName(name) else { return nil }
+        return parent.appending(conflict.original)
+    }
+}
+
 extension String {
     fileprivate enum SearchOption { case last }
 

@@ -168,6 +168,25 @@ package enum CoordinationMethods {
         }
     }
 
+    /// Says inside a write claim that ubiquity attributes of its item changed: presenters that observe them are told.
+    package enum DidChangeAttributes: WireMethod {
+        package static let name = "coordination.didChangeAttributes"
+
+        package struct Parameters: Codable, Sendable {
+            package var claim: UInt64
+            package var path: WirePath
+            package var attributes: [String]
+
+            package init(claim: UInt64, path: WirePath, attributes: [String]) {
+                self.claim = claim
+                self.path = path
+                self.attributes = attributes
+            }
+        }
+
+        package typealias Result = WireNothing
+    }
+
     /// Gives a claim back.
     package enum Release: WireMethod {
         package static let name = "coordination.release"

@@ -60,11 +60,17 @@ package enum VersionMethods {
         package var name: String
         package var date: WireTime
         package var size: Int64
+        /// The absolute path of its content, outside of the mount; to be read only.
+        package var file: String?
+        /// What it was kept from, where that was a conflict copy.
+        package var copy: WirePath?
 
-        package init(name: String, date: WireTime, size: Int64) {
+        package init(name: String, date: WireTime, size: Int64, file: String? = nil, copy: WirePath? = nil) {
             self.name = name
             self.date = date
             self.size = size
+            self.file = file
+            self.copy = copy
         }
     }
 
@@ -94,6 +100,33 @@ package enum VersionMethods {
             }
         }
 
+        package typealias Result = WireNothing
+    }
+
+    /// A version of a document, by its name.
+    package struct Target: Codable, Sendable, Hashable {
+        /// The document.
+        package var path: WirePath
+        /// A conflict copy's file name, or a kept version's name.
+        package var version: String
+
+        package init(path: WirePath, version: String) {
+            self.path = path
+            self.version = version
+        }
+    }
+
+    /// Ends the conflict of one copy: it becomes a kept version of the document.
+    package enum ResolveVersion: WireMethod {
+        package static let name = "version.resolve"
+        package typealias Parameters = Target
+        package typealias Result = WireNothing
+    }
+
+    /// Removes a version for good: a kept one, or a conflict copy.
+    package enum RemoveVersion: WireMethod {
+        package static let name = "version.remove"
+        package typealias Parameters = Target
         package typealias Result = WireNothing
     }
 }

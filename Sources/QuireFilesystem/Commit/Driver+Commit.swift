@@ -32,10 +32,23 @@ extension Driver {
         switch change.operation {
         case .install, .makeDirectory:
             if isNew { coordinator.noteAppearance(change.path) } else { coordinator.noteChange(change.path) }
+            if isNew { tellVersion(.gained, change.path) }
         case .setAttributes: coordinator.noteChange(change.path)
+        // A local version that gives its name to the provider's: who presents the document stays with the document.
+        case .move(let destination) where destination.documentOfConflict == change.path:
+            coordinator.noteAppearance(destination)
+            tellVersion(.gained, destination)
         case .move(let destination): coordinator.noteMove(from: change.path, to: destination)
-        case .remove: coordinator.noteDisappearance(change.path)
+        case .remove:
+            coordinator.noteDisappearance(change.path)
+            tellVersion(.resolved, change.path)
         }
+    }
+
+    /// Of a conflict copy that came or went, tells the presenters of the document.
+    private func tellVersion(_ event: VersionEvent, _ copy: RelativePath) {
+        guard let document = copy.documentOfConflict, let name = copy.name else { return }
+        services.coordinator.noteVersion(event, id: name.description, of: document)
     }
 
     private func openState(_ status: FileStatus) -> OpenState {

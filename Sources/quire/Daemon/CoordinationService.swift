@@ -56,6 +56,12 @@ final class CoordinationService: Sendable {
         methods.on(CoordinationMethods.DidMove.self) { [self] parameters, context in
             try didMove(parameters, by: context.client)
         }
+        methods.on(CoordinationMethods.DidChangeAttributes.self) { [self] parameters, context in
+            let path = parameters.path.path
+            _ = try writing(parameters.claim, of: context.client, [path])
+            coordinator.noteUbiquityAttributes(path, Set(parameters.attributes))
+            return WireNothing()
+        }
         methods.on(PresenterMethods.Add.self) { [self] parameters, context in try add(parameters, context.client) }
         methods.on(PresenterMethods.Remove.self) { [self] parameters, context in
             let (id, client) = try presenter(parameters.presenter, of: context.client)
@@ -105,19 +111,28 @@ final class CoordinationService: Sendable {
     private func didMove(
         _ parameters: CoordinationMethods.DidMove.Parameters, by session: ClientSession
     ) throws(QuireError) -> CoordinationMethods.DidMove.Result {
-        let id = try claim(parameters.claim, of: session)
+        let (from, to) = (parameters.from.path, parameters.to.path)
+        let report = try writing(parameters.claim, of: session, [from, to])
+        return .init(paths: report.accesses.map { WirePath($0.path) })
+    }
+
+    /// A held claim that writes one of `paths`, or something above it.
+    private func writing(
+        _ number: UInt64, of session: ClientSession, _ paths: [RelativePath]
+    ) throws(QuireError) -> ClaimReport {
+        let id = try claim(number, of: session)
         guard let report = coordinator.snapshot().first(where: { $0.id == id && $0.isHeld }) else {
             throw QuireError(.notFound, "no claim \(id) is held")
         }
-        let (from, to) = (parameters.from.path, parameters.to.path)
         let isCovered = report.accesses.contains { access in
-            access.isWriting && (from.isInside(access.path) || to.isInside(access.path))
+            access.isWriting && paths.contains { $0.isInside(access.path) }
         }
         guard isCovered else {
             throw QuireError(
-                .usage, "\(from): claim \(id) does not write it", remedy: "Move items inside a write of them")
+                .usage, "\(paths.first ?? .root): claim \(id) does not write it",
+                remedy: "Say what happens to items inside a write of them")
         }
-        return .init(paths: report.accesses.map { WirePath($0.path) })
+        return report
     }
 
     private func claim(_ number: UInt64, of session: ClientSession) throws(QuireError) -> ClaimID {

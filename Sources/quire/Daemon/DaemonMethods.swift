@@ -55,6 +55,15 @@ struct DaemonMethods {
                 parameters.path.path, version: parameters.version, committer: parts.mount)
             return WireNothing()
         }
+        methods.on(VersionMethods.ResolveVersion.self) { target, _ in
+            try await parts.versions.resolve(target.path.path, copy: target.version, sync: parts.sync)
+            return WireNothing()
+        }
+        methods.on(VersionMethods.RemoveVersion.self) { target, _ in
+            try await parts.versions.remove(target.path.path, version: target.version, sync: parts.sync)
+            parts.coordinator.noteVersion(.lost, id: target.version, of: target.path.path)
+            return WireNothing()
+        }
         methods.on(VersionMethods.Resolve.self) { parameters, _ in
             try await parts.versions.resolve(
                 parameters.path.path, keep: parameters.keep, sync: parts.sync, committer: parts.mount)

@@ -12,7 +12,9 @@ struct VersionService: Sendable {
     /// The kept versions of a document, newest first; also those of its conflict copies that were resolved.
     func list(_ path: RelativePath) async throws -> [VersionMethods.Version] {
         try await kept(path).map { version in
-            VersionMethods.Version(name: version.name, date: WireTime(version.status.mtime), size: version.status.size)
+            VersionMethods.Version(
+                name: version.name, date: WireTime(version.status.mtime), size: version.status.size, file: version.path,
+                copy: version.origin.flatMap { $0.documentOfConflict == nil ? nil : WirePath($0) })
         }
     }
 
@@ -60,6 +62,35 @@ struct VersionService: Sendable {
         let removed = choice.removed + (choice.becomesDocument.map { [$0] } ?? [])
         return .init(
             removed: removed.map(WirePath.init), kept: ([document] + choice.renamed.map(\.1)).map(WirePath.init))
+    }
+
+    /// Ends the conflict of one copy: it becomes a kept version.
+    ///
+    /// - Throws: `.notFound` where the document has no such copy.
+    func resolve(_ document: RelativePath, copy name: String, sync: SyncService) async throws {
+        guard let copy = try await copy(of: document, named: name) else {
+            throw QuireError(.notFound, "\(document) has no conflict copy \(name)", remedy: "See `quire conflicts`")
+        }
+        try await patiently { try await sync.resolveConflict(copy, keep: .original) }
+    }
+
+    /// Removes a version for good; of a conflict copy also what is kept of it.
+    ///
+    /// - Throws: `.notFound` where the document has no such version.
+    func remove(_ document: RelativePath, version name: String, sync: SyncService) async throws {
+        let copy = try await copy(of: document, named: name)
+        if copy != nil { try await resolve(document, copy: name, sync: sync) }
+        let found = try await kept(document).filter { copy == nil ? $0.name == name : $0.origin == copy }
+        guard !found.isEmpty else {
+            throw QuireError(
+                .notFound, "\(document) has no version \(name)", remedy: "See `quire versions \(document)`")
+        }
+        let versions = versions
+        try await Blocking.run { () throws in for version in found { try versions.remove(version) } }
+    }
+
+    private func copy(of document: RelativePath, named name: String) async throws -> RelativePath? {
+        try await view.conflicts().copies(of: document).first { $0.name?.description == name }
     }
 
     /// Tries again while a document has just changed: its timestamps tell content apart only after two kernel ticks.

@@ -1,0 +1,119 @@
+public import Foundation
+import QuireCore
+import QuireTransport
+
+/// What is known of an item whether or not its content is here (URLResourceValues of promised items).
+public struct PromisedItemValues: Sendable {
+    /// Whether newest content is here, an older one, or none.
+    public enum DownloadingStatus: String, Sendable, Hashable {
+        /// Only attributes are here.
+        case notDownloaded
+        /// A local copy is here, and a newer version follows.
+        case downloaded
+        /// The newest version that this device knows of is here.
+        case current
+    }
+
+    /// The keys that were asked for and are known here.
+    public private(set) var keys: Set<URLResourceKey> = []
+    /// The item's name.
+    public private(set) var name: String?
+    /// Bytes of content.
+    public private(set) var fileSize: Int?
+    /// When content last changed.
+    public private(set) var contentModificationDate: Date?
+    /// When attributes last changed.
+    public private(set) var attributeModificationDate: Date?
+    /// Whether it is a directory.
+    public private(set) var isDirectory: Bool?
+    /// Whether it is a file.
+    public private(set) var isRegularFile: Bool?
+    /// Whether it is a symbolic link.
+    public private(set) var isSymbolicLink: Bool?
+    /// The same through moves and safe-saves, on this device.
+    public private(set) var documentIdentifier: UInt64?
+    /// What `user.quire.tags` holds.
+    public private(set) var tagNames: [String]?
+    /// Always, on a drive; false of what stays on this device.
+    public private(set) var isUbiquitousItem: Bool?
+    /// Whether there are conflict versions.
+    public private(set) var ubiquitousItemHasUnresolvedConflicts: Bool?
+    /// Which content is here.
+    public private(set) var ubiquitousItemDownloadingStatus: DownloadingStatus?
+    /// Whether content is on its way here.
+    public private(set) var ubiquitousItemIsDownloading: Bool?
+    /// Whether the provider has this content.
+    public private(set) var ubiquitousItemIsUploaded: Bool?
+    /// Whether content is on its way to the provider.
+    public private(set) var ubiquitousItemIsUploading: Bool?
+    /// Why it could not be brought to the provider, or from there.
+    public private(set) var ubiquitousItemUploadingError: QuireError?
+    /// The provider's name, which people know the container by.
+    public private(set) var ubiquitousItemContainerDisplayName: String?
+
+    init(_ info: ItemInfo, name: String, keys wanted: Set<URLResourceKey>) {
+        let status = info.status
+        func set<Value>(_ key: URLResourceKey, _ member: WritableKeyPath<Self, Value?>, _ value: Value?) {
+            guard wanted.contains(key) else { return }
+            keys.insert(key)
+            self[keyPath: member] = value
+        }
+        set(.nameKey, \.name, name)
+        set(.fileSizeKey, \.fileSize, Int(status.size))
+        set(.contentModificationDateKey, \.contentModificationDate, Self.date(info.modified))
+        set(.attributeModificationDateKey, \.attributeModificationDate, Self.date(info.changed))
+        set(.isDirectoryKey, \.isDirectory, status.kind == .directory)
+        set(.isRegularFileKey, \.isRegularFile, status.kind == .file)
+        set(.isSymbolicLinkKey, \.isSymbolicLink, status.kind == .symlink)
+        set(.documentIdentifierKey, \.documentIdentifier, UInt64(status.id.description, radix: 16))
+        set(.tagNamesKey, \.tagNames, info.tags)
+        set(.isUbiquitousItemKey, \.isUbiquitousItem, status.state != .localOnly)
+        set(.ubiquitousItemHasUnresolvedConflictsKey, \.ubiquitousItemHasUnresolvedConflicts, !info.conflicts.isEmpty)
+        set(
+            .ubiquitousItemDownloadingStatusKey, \.ubiquitousItemDownloadingStatus,
+            [.dataless, .partial].contains(status.state) || (status.state == .downloading && status.materialized == 0)
+                ? .notDownloaded : status.state == .downloading ? .downloaded : .current)
+        set(.ubiquitousItemIsDownloadingKey, \.ubiquitousItemIsDownloading, status.state == .downloading)
+        set(
+            .ubiquitousItemIsUploadedKey, \.ubiquitousItemIsUploaded,
+            [.current, .dataless, .partial, .downloading].contains(status.state))
+        set(.ubiquitousItemIsUploadingKey, \.ubiquitousItemIsUploading, status.state == .uploading)
+        set(
+            .ubiquitousItemUploadingErrorKey, \.ubiquitousItemUploadingError,
+            info.error.map { QuireError(.failed, $0.message) })
+        set(.ubiquitousItemContainerDisplayNameKey, \.ubiquitousItemContainerDisplayName, status.provider)
+        // Tied to content: asked for they are known to be nothing.
+        keys.formUnion(wanted.intersection([.contentAccessDateKey, .generationIdentifierKey]))
+    }
+
+    private static func date(_ time: WireTime) -> Date {
+        Date(timeIntervalSince1970: TimeInterval(time.time.seconds) + Double(time.time.subsecondNanoseconds) / 1e9)
+    }
+}
+
+extension URL {
+    /// Values of an item of a drive, whether or not its content is here; nothing is downloaded, nobody is waited for.
+    ///
+    /// - Parameter keys: those that are not known here are left out.
+    /// - Throws: `.notFound`; `.usage` for an item on no drive, `.unavailable` where it does not run.
+    public func promisedItemResourceValues(
+        forKeys keys: Set<URLResourceKey>
+    ) async throws(QuireError) -> PromisedItemValues {
+        let info = try await LibraryExecutor.run { () throws(QuireError) in
+            let location = try await ItemLocation.of(self)
+            return try await location.session.connection.call(
+                ItemMethods.Info.self, ItemMethods.Target(path: WirePath(location.path)))
+        }
+        return PromisedItemValues(info, name: lastPathComponent, keys: keys)
+    }
+
+    /// Whether there is an item, whether or not its content is here.
+    ///
+    /// - Throws: `.usage` for an item on no drive, `.unavailable` where it does not run.
+    public func checkPromisedItemIsReachable() async throws(QuireError) -> Bool {
+        try await LibraryExecutor.run { () throws(QuireError) in
+            _ = try await ItemLocation.of(self)
+            return ItemContent(path: try ItemLocation.path(of: self)).exists
+        }
+    }
+}

@@ -1,0 +1,76 @@
+import Foundation
+import Quire
+
+/// What is done with the versions of a document, each change in a coordinated write of it.
+enum Versions {
+    static func obey(_ verb: String, _ url: URL) async {
+        do {
+            try await perform(verb, url)
+        } catch {
+            Output.line("refused", verb, Output.describe(error))
+        }
+    }
+
+    private static func perform(_ verb: String, _ url: URL) async throws {
+        switch verb {
+        case "versions": try await show(url)
+        case "replace":
+            try await withFirst(url) { version in try await version.replaceItem(at: url) }
+        case "resolve":
+            try await withFirst(url) { version in
+                try await version.resolve()
+                Output.line("resolved", "\(version.isResolved)")
+            }
+        case "remove": try await withFirst(url) { try await $0.remove() }
+        case "remove-current":
+            try await FileVersion.currentVersionOfItem(at: url)?.remove()
+        case "remove-others":
+            try await FileCoordinator().coordinate(writingItemAt: url) { url in
+                try await FileVersion.removeOtherVersionsOfItem(at: url)
+            }
+        default: try await values(url)
+        }
+    }
+
+    private static func withFirst(_ url: URL, _ body: (FileVersion) async throws -> Void) async throws {
+        try await FileCoordinator().coordinate(writingItemAt: url) { url in
+            guard let first = try await FileVersion.otherVersionsOfItem(at: url).first else {
+                return Output.line("no versions")
+            }
+            try await body(first)
+        }
+        Output.line("done")
+    }
+
+    private static func show(_ url: URL) async throws {
+        let current = try await FileVersion.currentVersionOfItem(at: url)
+        let others = try await FileVersion.otherVersionsOfItem(at: url)
+        let unresolved = try await FileVersion.unresolvedConflictVersionsOfItem(at: url)
+        let texts = others.map { other in
+            let text = other.url.flatMap { try? String(contentsOf: $0, encoding: .utf8) } ?? "none"
+            return "\(text.replacing("\n", with: "|")):\(other.isConflict):\(other.isResolved)"
+        }
+        var found = 0
+        for other in others {
+            let again = try await FileVersion.version(itemAt: url, forPersistentIdentifier: other.persistentIdentifier)
+            if again == other { found += 1 }
+        }
+        Output.line(
+            "versions", "current=\(current != nil)", "unresolved=\(unresolved.count)", "found=\(found)",
+            texts.joined(separator: " "))
+    }
+
+    private static func values(_ url: URL) async throws {
+        let keys: Set<URLResourceKey> = [
+            .fileSizeKey, .isDirectoryKey, .ubiquitousItemDownloadingStatusKey, .ubiquitousItemIsUploadedKey,
+            .ubiquitousItemHasUnresolvedConflictsKey, .generationIdentifierKey,
+        ]
+        let values = try await url.promisedItemResourceValues(forKeys: keys)
+        let isReachable = try await url.checkPromisedItemIsReachable()
+        Output.line(
+            "values", "reachable=\(isReachable)", "size=\(values.fileSize ?? -1)", "known=\(values.keys.count)",
+            "\(values.ubiquitousItemDownloadingStatus.map { "\($0)" } ?? "none")",
+            "uploaded=\(values.ubiquitousItemIsUploaded == true)",
+            "conflicts=\(values.ubiquitousItemHasUnresolvedConflicts == true)")
+    }
+}

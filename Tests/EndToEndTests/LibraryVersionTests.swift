@@ -1,0 +1,121 @@
+import Foundation
+import Testing
+
+extension EndToEnd {
+    /// Versions and conflicts of documents, as an app meets them.
+    @Suite("Library versions", .timeLimit(.minutes(5)))
+    struct LibraryVersionTests {
+        /// Edits of one document on two devices; `body` gets the second, on which its own edit lost, and an app there that
+        /// presents the document.
+        private static func withConflict(_ body: (Drive, App) async throws -> Void) async throws {
+            try await Workspace.use { space in
+                let provider = try space.directory("provider")
+                let first = try await space.mounted("first", provider: provider)
+                try await first.sh("echo base > doc")
+                try await first.sync()
+                let second = try await space.mounted("second", provider: provider)
+                try await second.sync()
+                let app = try App()
+                try await second.sh("cat doc")
+                try app.tell("present p \(second.mountpoint)/doc")
+                try await app.hears("presenting p 1")
+                try await second.sh("echo mine > doc")
+                try await app.hears("callback p relinquishToWriter")
+                // Once for emptying the document and once for writing it, or once for both.
+                try await app.hears("callback p reacquire", skipping: ["callback p didChange"])
+                try await first.sh("echo theirs > doc")
+                try await first.sync()
+                try await second.quire("sync", "--timeout", "45").require(0, 2)
+                try await body(second, app)
+            }
+        }
+
+        private static let noise = [
+            "callback p didChange", "callback p relinquish", "callback p save", "callback p reacquire",
+        ]
+
+        @Test("A conflict of two devices is a conflict version; its presenter stays with the document and is told")
+        func conflict() async throws {
+            try await Self.withConflict { drive, app in
+                try await app.hears("callback p didGain mine|", skipping: ["callback p didChange"])
+                try app.tell("versions \(drive.mountpoint)/doc")
+                try await app.hears(
+                    "versions current=true unresolved=1 found=1 mine|:true:false", skipping: Self.noise)
+                // Of whom is the document that the presenter has now?
+                try await drive.sh("test \"$(cat doc)\" = theirs")
+                try await app.hears("callback p relinquishToReader", skipping: ["callback p didChange"])
+                try app.tell("values \(drive.mountpoint)/doc")
+                #expect(try await app.next(skipping: Self.noise).hasSuffix("conflicts=true"))
+            }
+        }
+
+        @Test("Replace, resolve, remove: each does what it says, and presenters hear of it")
+        func resolving() async throws {
+            try await Self.withConflict { drive, app in
+                let doc = "\(drive.mountpoint)/doc"
+                try await app.hears("callback p didGain mine|", skipping: ["callback p didChange"])
+                try app.tell("replace \(doc)")
+                try await app.hears("done", skipping: Self.noise)
+                try #expect(await drive.sh("cat doc") == "mine\n")
+                try app.tell("resolve \(doc)")
+                var heard = [String]()
+                while !(heard.contains("done") && heard.contains("callback p didResolve true")) {
+                    heard.append(try await app.next(skipping: Self.noise))
+                }
+                #expect(heard.contains("resolved true"))
+                try app.tell("versions \(doc)")
+                try await app.hears(
+                    "versions current=true unresolved=0 found=1 mine|:true:true", skipping: Self.noise)
+                try #expect(await drive.sh("ls") == "doc\n")
+                try app.tell("remove-current \(doc)")
+                #expect(try await app.next(skipping: Self.noise).contains("the document itself"))
+                try app.tell("remove-others \(doc)")
+                try await app.hears("callback p didLose", skipping: Self.noise)
+                try app.tell("versions \(doc)")
+                try await app.hears("versions current=true unresolved=0 found=0 ", skipping: Self.noise)
+                try app.tell("remove \(doc)")
+                try await app.hears("no versions", skipping: Self.noise)
+            }
+        }
+
+        @Test("Promised values tell of a document whose content is elsewhere, and leave it there")
+        func values() async throws {
+            try await Workspace.use { space in
+                let drive = try await space.mounted()
+                try await drive.sh("echo text > doc")
+                try await drive.sync()
+                try await drive.quire("evict", "doc").require(0)
+                let app = try App()
+                for _ in 0..<2 {
+                    try app.tell("values \(drive.mountpoint)/doc")
+                    try await app.hears(
+                        "values reachable=true size=5 known=6 notDownloaded uploaded=true conflicts=false")
+                }
+                try app.tell("values \(drive.mountpoint)/none")
+                #expect(try await app.next().contains("nothing is at none"))
+                try app.tell("values /etc/passwd")
+                #expect(try await app.next().contains("is on no drive"))
+            }
+        }
+
+        @Test("Observers hear of ubiquity attributes that an app says it changed, inside a write only")
+        func attributes() async throws {
+            try await Workspace.use { space in
+                let drive = try await space.mounted()
+                try await drive.sh("echo text > doc")
+                let (one, two) = (try App(), try App())
+                let doc = "\(drive.mountpoint)/doc"
+                try one.tell("present p \(doc)")
+                try await one.hears("presenting p 1")
+                try two.tell("coordinator c")
+                try two.tell("attributes c \(doc)")
+                #expect(try await two.next().contains("is not being written"))
+                try two.tell("access w async c write,contentIndependentMetadataOnly:\(doc)")
+                try await two.hears("granted w \(doc)")
+                try await one.hears("callback p relinquishToWriter")
+                try two.tell("attributes c \(doc)")
+                try await one.hears("callback p didChangeUbiquityAttributes")
+            }
+        }
+    }
+}
