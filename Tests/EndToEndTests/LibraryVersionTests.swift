@@ -9,22 +9,30 @@ extension EndToEnd {
         /// presents the document.
         private static func withConflict(_ body: (Drive, App) async throws -> Void) async throws {
             try await Workspace.use { space in
-                let provider = try space.directory("provider")
-                let first = try await space.mounted("first", provider: provider)
+                // The second device's way to the provider is a link, so that it alone can be cut off.
+                try await space.sh("mkdir -p server/shared; ln -s server network")
+                let first = try await space.drive("first", provider: "\(space.root)/server/shared")
+                let second = try await space.drive("second", provider: "\(space.root)/network/shared")
+                for drive in [first, second] {
+                    try drive.configure("device_name", "\"\(drive.name)\"")
+                    try drive.configure("poll_seconds", "3600")
+                    try await drive.mount()
+                }
                 try await first.sh("echo base > doc")
                 try await first.sync()
-                let second = try await space.mounted("second", provider: provider)
                 try await second.sync()
-                let app = try App()
                 try await second.sh("cat doc")
+                let app = try App()
                 try app.tell("present p \(second.mountpoint)/doc")
                 try await app.hears("presenting p 1")
+                try await space.sh("rm network")
                 try await second.sh("echo mine > doc")
                 try await app.hears("callback p relinquishToWriter")
                 // Once for emptying the document and once for writing it, or once for both.
                 try await app.hears("callback p reacquire", skipping: ["callback p didChange"])
                 try await first.sh("echo theirs > doc")
                 try await first.sync()
+                try await space.sh("ln -s server network")
                 try await second.quire("sync", "--timeout", "45").require(0, 2)
                 try await body(second, app)
             }
