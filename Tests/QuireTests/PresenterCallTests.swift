@@ -108,11 +108,35 @@ struct PresenterCallTests {
             gone = presenter
             let number = try await Self.register(presenter)
             #expect(FileCoordinator.filePresenters.contains { $0 === presenter })
+            _ = try await daemon.ask(Self.call("didChange", of: number))
+            #expect(await presenter.heard(1) == ["didChange"])
             FileCoordinator.removeFilePresenter(presenter)
             #expect(!FileCoordinator.filePresenters.contains { $0 === presenter })
             _ = try await daemon.ask(Self.call("didChange", of: number))
             await daemon.heard(PresenterMethods.Remove.name)
         }
         #expect(gone == nil)
+    }
+
+    @Test("After its own access a presenter's new item is known to the daemon; on no drive, it presents nothing")
+    func follows() async throws {
+        let paths = Lock<[String?]>([])
+        let daemon = try FakeDaemon { request, _ in
+            if request.method == PresenterMethods.SetPath.name {
+                let parameters = try? request.parameters(PresenterMethods.SetPath.Parameters.self)
+                paths.withLock { $0.append(parameters?.path?.path.description) }
+            }
+            return FakeDaemon.Standard()
+        }
+        _ = try await daemon.connect()
+        let (one, two) = (try daemon.document("one"), try daemon.document("two"))
+        let presenter = QuietPresenter(one)
+        _ = try await Self.register(presenter)
+        defer { FileCoordinator.removeFilePresenter(presenter) }
+        let coordinator = FileCoordinator(filePresenter: presenter)
+        for url in [one, two, URL(filePath: "/etc/passwd"), two] {
+            try await coordinator.coordinate(writingItemAt: one) { _ in presenter.presentedItemURL = url }
+        }
+        #expect(paths.withLock { $0 } == ["two", nil, "two"])
     }
 }

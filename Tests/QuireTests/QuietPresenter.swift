@@ -20,7 +20,10 @@ final class QuietPresenter: FilePresenter, @unchecked Sendable {
         presentedItemOperationQueue.maxConcurrentOperationCount = 8
     }
 
-    var presentedItemURL: URL? { lock.withLock { url } }
+    var presentedItemURL: URL? {
+        get { lock.withLock { url } }
+        set { lock.withLock { url = newValue } }
+    }
 
     /// The first `count` callbacks.
     func heard(_ count: Int) async -> [String] {

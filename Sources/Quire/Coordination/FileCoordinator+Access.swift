@@ -46,7 +46,7 @@ extension FileCoordinator {
             for snapshot in snapshots { snapshot.remove() }
             try await access.end()
             guard let presenter, let entry = PresenterRegistry.shared.entry(of: presenter) else { return }
-            try await PresenterRegistry.shared.refresh(entry)
+            try await PresenterRegistry.shared.refreshAfterAccess(entry)
         }
     }
 

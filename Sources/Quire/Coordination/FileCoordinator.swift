@@ -26,7 +26,7 @@ public final class FileCoordinator: Sendable {
     // Taken alone.
     private let state: Lock<State>
 
-    /// - Parameter filePresenter: on whose behalf it coordinates.
+    /// - Parameter filePresenter: on whose behalf it coordinates; retained.
     public init(filePresenter: (any FilePresenter)? = nil) {
         presenter = filePresenter
         let purpose = filePresenter.map { PresenterEntry.purpose(of: $0) } ?? "quire.coordinator.\(UUID().uuidString)"

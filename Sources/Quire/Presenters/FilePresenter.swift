@@ -13,7 +13,8 @@ public import Foundation
 /// Methods with a completion handler have an asynchronous twin; implement either. In answer to a question, coordinate only
 /// with a coordinator made with this presenter: that goes ahead of whoever asked.
 public protocol FilePresenter: AnyObject, Sendable {
-    /// The item; nil while it is not created. Asked again after each access by a coordinator made with this presenter.
+    /// The item; nil while it is not created. Asked again after each access by a coordinator made with this presenter;
+    /// on no drive then, nothing is presented.
     var presentedItemURL: URL? { get }
     /// Where callbacks run.
     var presentedItemOperationQueue: OperationQueue { get }

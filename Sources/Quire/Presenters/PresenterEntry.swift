@@ -73,6 +73,8 @@ final class PresenterEntry: Sendable {
         state.withLock { state in
             state.isRemoved = true
             state.reacquirers = [:]
+            // An operation keeps what it calls.
+            state.last = nil
         }
     }
 

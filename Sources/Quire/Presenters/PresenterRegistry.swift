@@ -44,6 +44,17 @@ final class PresenterRegistry: Sendable {
         entry.drive?.link.remove(entry)
     }
 
+    /// As `refresh`, after an access of the presenter's own: where its item is on no drive any more it presents nothing.
+    func refreshAfterAccess(_ entry: PresenterEntry) async throws(QuireError) {
+        do throws(QuireError) {
+            try await refresh(entry)
+        } catch {
+            guard error.code == .usage else { throw error }
+            try await entry.drive?.link.move(entry, to: nil)
+            entry.place(at: entry.presenter.presentedItemURL, on: entry.drive)
+        }
+    }
+
     /// Asks a presenter anew where its item is, and tells the daemon where that changed.
     func refresh(_ entry: PresenterEntry) async throws(QuireError) {
         let url = entry.presenter.presentedItemURL
