@@ -82,7 +82,7 @@ extension MetadataIndex {
         _ = keepsSharedMemoryInProcess
         var configuration = Configuration()
         configuration.label = "quire-index"
-        configuration.maximumReaderCount = 3
+        configuration.maximumReaderCount = readerCount
         configuration.busyMode = .timeout(5)
         configuration.prepareDatabase { db in
             try db.execute(sql: "PRAGMA synchronous = NORMAL; PRAGMA cache_size = -2000; PRAGMA temp_store = MEMORY")

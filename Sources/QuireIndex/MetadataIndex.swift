@@ -25,6 +25,11 @@ package final class MetadataIndex: StoreEventSink {
     }
 
     private let isClosed = Lock(false)
+    /// Users wait for what they read.
+    private let readers = BackgroundPool(label: "quire-query", width: readerCount, niceness: 0)
+    private let writers = BackgroundPool(label: "quire-record", width: 1)
+    /// How many reads run at one time.
+    static let readerCount = 3
 
     init(
         pool: DatabasePool, queue: IngestQueue, progress: IngestProgress, root: Int64, marker: OpenMarker,
@@ -127,28 +132,23 @@ package final class MetadataIndex: StoreEventSink {
 
     // MARK: Access
 
-    private typealias Answer<Value> = CheckedContinuation<Result<Value, any Error>, Never>
-
-    /// Reads in one transaction. Not ended by cancelling the task: a read is short, and GRDB's way of cancelling one
-    /// makes an error of it that has nothing to do with the index.
+    /// Reads in one transaction. Not ended by cancelling the task: a read is short.
+    ///
+    /// On threads of the index's own, as GRDB's asynchronous way makes a new one whenever all others are about to wake.
     func read<Value: Sendable>(
         _ what: String, _ body: @escaping @Sendable (Database) throws -> Value
     ) async throws(IndexError) -> Value {
-        let result = await withCheckedContinuation { (continuation: Answer<Value>) in
-            pool.asyncRead { database in
-                continuation.resume(returning: Result { try body(database.get()) })
-            }
+        do {
+            return try await readers.run { [pool] in try pool.read(body) }
+        } catch {
+            throw IndexError(error, "reading \(what)")
         }
-        do { return try result.get() } catch { throw IndexError(error, "reading \(what)") }
     }
 
     /// Writes in one transaction, between those of the ingest thread. Not ended by cancelling the task, as `read`.
     func write<Value: Sendable>(
         _ what: String, _ body: @escaping @Sendable (Database) throws -> Value
     ) async throws(IndexError) -> Value {
-        let result = await withCheckedContinuation { (continuation: Answer<Value>) in
-            pool.asyncWrite(body) { _, result in continuation.resume(returning: result) }
-        }
-        do { return try result.get() } catch { throw IndexError(error, what) }
+        do { return try await writers.run { [pool] in try pool.write(body) } } catch { throw IndexError(error, what) }
     }
 }

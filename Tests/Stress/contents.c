@@ -79,7 +79,7 @@ __attribute__((format(printf, 1, 2))) static _Noreturn void differ(const char *f
     longjmp(run.different, 1);
 }
 
-static size_t below(size_t limit) { return (size_t)random_below(&run.random, limit); }
+static size_t below(size_t limit) { return limit == 0 ? 0 : (size_t)random_below(&run.random, limit); }
 static bool chance(int percent) { return below(100) < (size_t)percent; }
 
 static const char *path_of(int name) {

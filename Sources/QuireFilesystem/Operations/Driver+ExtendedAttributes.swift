@@ -1,6 +1,7 @@
 import CFuse
 import CLinux
 import Glibc
+import QuireCoordination
 import QuireCore
 import QuireStore
 
@@ -55,14 +56,26 @@ extension Driver {
     func setExtendedAttribute(
         _ reply: consuming Reply, _ node: Node, _ name: AttributeName, _ value: [UInt8]?, _ flags: CInt
     ) {
+        guard mustAskCoordinator else { return performSet(reply, node, name, value, flags, nil) }
+        coordinated(reply, accesses(writing: node, .contentIndependentMetadataOnly)) { driver, reply, claim in
+            driver.performSet(reply, node, name, value, flags, claim)
+        }
+    }
+
+    private func performSet(
+        _ reply: consuming Reply, _ node: Node, _ name: AttributeName, _ value: [UInt8]?, _ flags: CInt,
+        _ claim: HeldClaim?
+    ) {
+        let thread = reply.caller.pid
         switch name {
         case .unsupported: reply.error(EOPNOTSUPP)
         case .own(let name):
             guard let path = table.path(of: node) else { return reply.error(ESTALE) }
             let box = ReplyBox(reply)
             let request = RequestStatistics.postpone()
-            Task { [services, statistics] in
+            Task { [self] in
                 let result = await services.attributes.setAttribute(name, to: value, at: path)
+                if result == 0 { tellChange(node, claim, thread) }
                 box.take()?.error(result)
                 statistics.finish(request)
             }
@@ -82,6 +95,7 @@ extension Driver {
                     report(node, try StoreCall.status(of: reference), content: false)
                 }
             }
+            if case .success = done { tellChange(node, claim, thread) }
             answer(reply, done)
         }
     }

@@ -173,6 +173,10 @@ def sequences():
     app.heard("relinquishToWriter", "didChange", "reacquire")
     sh("ls -l; stat doc; find . -name doc; getfattr -d doc || true")
     app.silent()
+    for change in ("chmod 600 doc", "setfattr -n user.k -v v doc", "setfattr -x user.k doc",
+                   "setfattr -n user.quire.tags -v red doc"):
+        sh(change)
+        app.heard("relinquishToWriter", "didChange", "reacquire")
     sh("printf new > .doc.swp; mv .doc.swp doc")
     app.heard("relinquishToWriter", "didChange", "reacquire")
     sh("mv doc doc2")
