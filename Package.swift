@@ -46,7 +46,7 @@ let package = Package(
                 "CLinux", .product(name: "SystemPackage", package: "swift-system"),
             ],
             swiftSettings: settings),
-        // Apart from Quire, whose public types need all of Foundation: the daemon speaks the socket without it.
+        // Both ends of the control socket: what the daemon, the commands and the library share.
         .target(name: "QuireTransport", dependencies: ["QuireCore"], swiftSettings: settings),
         .target(
             name: "Quire", dependencies: ["QuireTransport", "QuireCore", "CLinux"], swiftSettings: settings),

@@ -98,6 +98,22 @@ struct PresenterCallTests {
         #expect(await presenter.heard(3) == ["relinquish", "reacquire", "didChange"])
     }
 
+    @Test("However often the daemon goes, the presenter is registered with the one that is there")
+    func reconnectsOften() async throws {
+        let daemon = try FakeDaemon()
+        _ = try await daemon.connect()
+        let presenter = QuietPresenter(try daemon.document("doc"))
+        _ = try await Self.register(presenter)
+        defer { FileCoordinator.removeFilePresenter(presenter) }
+        for round in 1...20 {
+            daemon.hangUp()
+            await daemon.heard(PresenterMethods.Add.name, times: 1 + round)
+        }
+        #expect(await presenter.heard(20) == Array(repeating: "didChange", count: 20))
+        let number = try #require(PresenterRegistry.shared.entry(of: presenter)?.number)
+        #expect(try await daemon.ask(Self.call("relinquishToReader", of: number, question: 1)).reacquires == true)
+    }
+
     @Test("Removed, a presenter hears nothing more, and is not kept")
     func removed() async throws {
         let daemon = try FakeDaemon()

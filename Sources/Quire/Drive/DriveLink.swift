@@ -14,6 +14,8 @@ final class DriveLink: Sendable {
     private struct State {
         var session: DriveSession?
         var lastMount: MountPath?
+        /// Counts connections that were tried: what an earlier one says is of no interest any more.
+        var attempt: UInt64 = 0
         /// Whoever needs a connection while one is made waits for that.
         var connecting: Task<Result<DriveSession, QuireError>, Never>?
         var presenters: [ObjectIdentifier: PresenterEntry] = [:]
@@ -65,9 +67,14 @@ final class DriveLink: Sendable {
     }
 
     private func makeSession() async throws(QuireError) -> DriveSession {
+        let attempt = state.withLock { state in
+            state.attempt += 1
+            return state.attempt
+        }
+        forgetConnection()
         let connection = try DriveConnection(
             home: home, takeRequest: { [calls] request, peer in calls.take(request, peer) },
-            whenClosed: { [weak self] in self?.closed() })
+            whenClosed: { [weak self] in self?.closed(attempt) })
         let hello = try await connection.call(DriveMethods.Hello.self)
         guard hello.protocolVersion == 1 else {
             throw QuireError(
@@ -114,14 +121,21 @@ final class DriveLink: Sendable {
     // MARK: A daemon that went
 
     /// On the loop's thread.
-    private func closed() {
-        let presenters = state.withLock { state in
+    private func closed(_ attempt: UInt64) {
+        let isCurrent = state.withLock { state in
+            guard state.attempt == attempt else { return false }
             state.session = nil
-            return Array(state.presenters.values)
+            return true
         }
-        for entry in presenters { entry.connectionEnded() }
+        guard isCurrent else { return }
+        forgetConnection()
+        if state.withLock({ !$0.presenters.isEmpty }) { reconnect() }
+    }
+
+    /// Lets presenters go on that gave way to what the daemon that is gone had granted.
+    private func forgetConnection() {
+        for entry in state.withLock({ Array($0.presenters.values) }) { entry.connectionEnded() }
         calls.forgetAll()
-        if !presenters.isEmpty { reconnect() }
     }
 
     /// Tries to connect until it succeeds, more and more seldom, while there are presenters.
