@@ -25,7 +25,8 @@ package final class RequestHandle: Sendable {
         takeBack?()
     }
 
-    fileprivate func sent(_ takeBack: @escaping @Sendable () -> Void) {
+    /// Has `takeBack` run when the request is taken back, or at once where it was; in place of what was to run before.
+    package func whenTakenBack(_ takeBack: @escaping @Sendable () -> Void) {
         let isLate = state.withLock { state in
             state.takeBack = takeBack
             return state.isTakenBack
@@ -45,7 +46,7 @@ extension RPCPeer {
         let outcome: Result<Method.Result, QuireError> = await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 let id = send(method, parameters) { continuation.resume(returning: $0) }
-                if let id { handle.sent { [self] in notify(WireCancel.method, WireCancel(id: id)) } }
+                if let id { handle.whenTakenBack { [self] in notify(WireCancel.method, WireCancel(id: id)) } }
             }
         } onCancel: {
             handle.takeBack()

@@ -7,6 +7,7 @@ import Quire
 //   tell NAME end|fail|write TEXT|remove|show|move NEWNAME|nest read|write|other     cancel COORDINATOR
 //   present ID PATH|-     place ID PATH     unpresent ID     edit ID TEXT     answer ID yielding|refusing|silent|other
 //   versions|replace|resolve|remove|remove-current|remove-others|values PATH
+//   crowd N PATH: N accesses at once, each of which adds a line by reading and writing
 //   container HOME [ID]   drive URL         attributes COORDINATOR PATH
 
 var coordinators: [String: FileCoordinator] = [:]
@@ -108,6 +109,7 @@ func obey(_ words: [String]) async {
     case "answer": presenters[words[1]]?.answer(.init(rawValue: words[2]) ?? .yielding)
     case "versions", "replace", "resolve", "remove", "remove-current", "remove-others", "values":
         await Versions.obey(words[0], URL(filePath: words[1]))
+    case "crowd": Task.detached { await Crowd.run(Int(words[1]) ?? 0, URL(filePath: words[2])) }
     case "container":
         let url = await Drive.url(forContainer: words.count > 2 ? words[2] : nil, home: words[1])
         Output.line("container", url?.path ?? "none")

@@ -115,6 +115,10 @@ extension EndToEnd {
                 try one.tell("access d async - write,forDeleting:\(root)/doc")
                 try await one.hears("granted d \(root)/doc")
                 try two.tell("access r async - read:\(root)/doc")
+                // The reader is in the queue before the writer, which it would wait for otherwise.
+                try await eventually("the reader waits", seconds: 20) {
+                    await drive.quire("coordination").output.contains("waits for")
+                }
                 try two.tell("access w async - write:\(root)/doc")
                 try await two.isSilent()
                 try one.tell("tell d remove")
@@ -321,6 +325,20 @@ extension EndToEnd {
                 try await one.hears("presenting p 1")
                 try one.tell("coordinator d presenter=p purpose=x")
                 #expect(try await one.next().hasPrefix("refused d the coordinator was made with a presenter"))
+            }
+        }
+
+        @Test("Hundreds of accesses at once, of two apps, are served, and no line that they add is lost")
+        func crowd() async throws {
+            try await Workspace.use { space in
+                let drive = try await space.mounted()
+                try await drive.sh("touch doc")
+                let (one, two) = (try App(), try App())
+                try one.tell("crowd 150 \(drive.mountpoint)/doc")
+                try two.tell("crowd 150 \(drive.mountpoint)/doc")
+                for app in [one, two] { try await app.hears("crowd 0 ") }
+                let lines = try await drive.sh("sort -n doc").split(separator: "\n").map(String.init)
+                #expect(lines == (0..<150).flatMap { ["\($0)", "\($0)"] })
             }
         }
     }

@@ -54,12 +54,13 @@ struct AccessRequest: Sendable {
                 return CoordinationMethods.Access(path: WirePath(location.path), access: words)
             },
             purpose: purpose, presenter: presenterNumber(on: first.drive))
-        let result =
+        let peer = first.session.connection.peer
+        let result = try await first.drive.link.gate.pass(handle) { () async throws(QuireError) in
             prepares
-            ? try await first.session.connection.peer.finish(
-                CoordinationMethods.Prepare.self, parameters, handle: handle)
-            : try await first.session.connection.peer.finish(
-                CoordinationMethods.Acquire.self, parameters, handle: handle)
+                ? try await peer.finish(CoordinationMethods.Prepare.self, parameters, handle: handle)
+                : try await peer.finish(CoordinationMethods.Acquire.self, parameters, handle: handle)
+        }
+        guard let result else { throw CocoaError(.userCancelled) }
         for (index, intent) in intents.enumerated() where index < result.paths.count {
             let path = result.paths[index].path
             // Where it did not move, the caller's own URL is kept: it may lead there another way.

@@ -24,6 +24,8 @@ final class DriveLink: Sendable {
     }
 
     let home: String
+    /// What waits for access passes here.
+    let gate = AccessGate()
     private let calls = PresenterCalls()
     // Taken alone.
     private let state = Lock(State())
