@@ -92,15 +92,21 @@ package struct CoordinationMachine {
     /// Ends a claim that is held, or a preparation. Unknown ids and waiters are left alone.
     package mutating func release(_ id: ClaimID) -> [CoordinationAction] {
         var out: [CoordinationAction] = []
-        if negotiations[id]?.preparation != nil {
+        guard let negotiation = negotiations[id] else { return released(id) }
+        if negotiation.preparation != nil {
             end(id, &out)
             return out
         }
         guard let accesses = table.isHeld(id) ? table.accesses(of: id) : nil else { return out }
-        if let negotiation = negotiations[id], negotiation.purpose != .mount {
-            tellWritten(accesses, except: .of(negotiation.presenter), &out)
-        }
+        if negotiation.purpose != .mount { tellWritten(accesses, except: .of(negotiation.presenter), &out) }
         end(id, &out)
+        absorb(table.release(id), &out)
+        return out
+    }
+
+    /// Ends a claim for which nobody was asked.
+    private mutating func released(_ id: ClaimID) -> [CoordinationAction] {
+        var out: [CoordinationAction] = []
         absorb(table.release(id), &out)
         return out
     }

@@ -126,6 +126,7 @@ extension ClaimTable {
 
     /// Grants those of `waiters` that nothing is in the way of any more, oldest first, and parks the rest anew.
     mutating func reconsider(_ waiters: [Int32]) -> [ClaimAction] {
+        guard !waiters.isEmpty else { return [] }
         var actions: [ClaimAction] = []
         for slot in waiters.sorted(by: { records[Int($0)].order < records[Int($1)].order }) {
             if let blocker = blocker(of: slot) {

@@ -8,7 +8,8 @@ extension ClaimTable {
 
     /// What becomes of a request that was just put into the lanes.
     mutating func decide(_ slot: Int32) -> Decision {
-        guard let blocker = blocker(of: slot) else { return .grant }
+        // The only one there is.
+        guard slots.count > 1, let blocker = blocker(of: slot) else { return .grant }
         let record = records[Int(slot)]
         let holders = record.isNested ? purposes[record.purpose].held : []
         let askers = askers(of: record)

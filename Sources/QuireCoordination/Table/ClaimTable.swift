@@ -25,7 +25,7 @@ package struct ClaimTable {
     var records: [ClaimRecord] = []
     var freeSlots: [Int32] = []
     var slots: [ClaimID: Int32] = [:]
-    var trie = PathTrie()
+    var trie = PathTrie(idleLimit: 64)
     /// Three a node, by `ClaimRecord.Key.laneIndex`.
     var lanes = Array(repeating: Lane(), count: LaneKind.allCases.count)
     /// How many entries the lanes of kind `.trees` have altogether.

@@ -1,6 +1,7 @@
 import QuireCore
 
-/// The paths that have claims, and their ancestors, as numbered nodes. A node without claims at or below it is dropped.
+/// The paths that have claims, and their ancestors, as numbered nodes. Of the nodes without claims at or below them the
+/// last few are kept, as an item is mostly asked for again soon; others are dropped.
 struct PathTrie {
     struct Node {
         var parent: Int32
@@ -10,6 +11,8 @@ struct PathTrie {
         var previousSibling: Int32 = -1
         /// How many claims keep it here.
         var uses: Int32 = 0
+        /// Whether it is among those that are kept without any.
+        var isIdle = false
     }
 
     private struct Edge: Hashable {
@@ -29,6 +32,13 @@ struct PathTrie {
     private(set) var nodes = [Node(parent: -1, name: [])]
     private var free: [Int32] = []
     private var edges: [Edge: Int32] = [:]
+    /// A ring of the nodes that nobody used when they were put in.
+    private var idle: [Int32] = []
+    private var oldestIdle = 0
+    private let idleLimit: Int
+
+    /// - Parameter idleLimit: how many nodes are kept that nobody uses.
+    init(idleLimit: Int = 0) { self.idleLimit = idleLimit }
 
     /// The node of `path`, made where it is missing.
     mutating func node(making path: RelativePath) -> Int32 {
@@ -77,11 +87,24 @@ struct PathTrie {
 
     mutating func use(_ node: Int32) { nodes[Int(node)].uses += 1 }
 
-    /// Ends one use, and drops the node and its ancestors where nobody uses them any more.
+    /// Ends one use. What nobody uses any more is dropped, now or later.
     mutating func endUse(_ node: Int32) {
         nodes[Int(node)].uses -= 1
+        guard nodes[Int(node)].uses == 0, nodes[Int(node)].firstChild < 0, !nodes[Int(node)].isIdle else { return }
+        guard idleLimit > 0 else { return drop(node) }
+        nodes[Int(node)].isIdle = true
+        guard idle.count == idleLimit else { return idle.append(node) }
+        let oldest = idle[oldestIdle]
+        idle[oldestIdle] = node
+        oldestIdle = (oldestIdle + 1) % idleLimit
+        nodes[Int(oldest)].isIdle = false
+        drop(oldest)
+    }
+
+    /// Drops the node and its ancestors as far as nothing keeps them.
+    private mutating func drop(_ node: Int32) {
         var node = node
-        while node != Self.root, nodes[Int(node)].uses == 0, nodes[Int(node)].firstChild < 0 {
+        while node != Self.root, nodes[Int(node)].uses == 0, nodes[Int(node)].firstChild < 0, !nodes[Int(node)].isIdle {
             let gone = nodes[Int(node)]
             edges[Edge(parent: gone.parent, name: gone.name)] = nil
             if gone.previousSibling >= 0 {

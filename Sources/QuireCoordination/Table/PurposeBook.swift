@@ -8,11 +8,16 @@ struct PurposeBook {
         var held: [Int32] = []
         /// Slots of the nested requests that wait.
         var nestedWaiting: [Int32] = []
+        /// Whether it is in `idle`.
+        var isIdle = false
     }
 
     private(set) var records: [Record] = []
     private var free: [Int32] = []
     private var numbers: [Purpose: Int32] = [:]
+    /// Numbers that no claim had when they were put here, oldest first: kept, as most purposes come again.
+    private var idle: [Int32] = []
+    private static let idleLimit = 32
 
     /// How many claims are not the mount's.
     private(set) var explicitCount = 0
@@ -45,6 +50,14 @@ struct PurposeBook {
     mutating func leave(_ number: Int32) {
         if records[Int(number)].purpose != .mount { explicitCount -= 1 }
         records[Int(number)].live -= 1
+        guard records[Int(number)].live == 0, !records[Int(number)].isIdle else { return }
+        records[Int(number)].isIdle = true
+        idle.append(number)
+        if idle.count > Self.idleLimit { forget(idle.removeFirst()) }
+    }
+
+    private mutating func forget(_ number: Int32) {
+        records[Int(number)].isIdle = false
         guard records[Int(number)].live == 0 else { return }
         numbers[records[Int(number)].purpose] = nil
         free.append(number)
