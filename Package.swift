@@ -151,6 +151,10 @@ let package = Package(
             .executableTarget(name: "quire-stress", path: "Tests/Stress"),
             // An app that coordinates; the end-to-end tests tell it what to do.
             .executableTarget(name: "quire-app", dependencies: ["Quire"], path: "Tests/App", swiftSettings: settings),
+            // The example of a document app: a text editor for the terminal.
+            .executableTarget(
+                name: "quire-example-editor", dependencies: ["Quire"], path: "Examples/TextEditor",
+                swiftSettings: settings),
             // What claims cost: run by `make bench`.
             .executableTarget(
                 name: "quire-claims", dependencies: ["QuireTransport", "QuireCoordination", "QuireCore"],

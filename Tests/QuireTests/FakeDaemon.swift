@@ -112,6 +112,10 @@ final class FakeDaemon: Sendable {
             let parameters = try? request.parameters(PresenterMethods.Add.Parameters.self)
             peer.answer(
                 request.id, with: PresenterMethods.Add.Result(presenter: number, purpose: parameters?.purpose ?? ""))
+        case CoordinationMethods.DidMove.name:
+            let parameters = try? request.parameters(CoordinationMethods.DidMove.Parameters.self)
+            peer.answer(
+                request.id, with: CoordinationMethods.DidMove.Result(paths: parameters.map { [$0.to] } ?? []))
         default: peer.answer(request.id, with: WireNothing())
         }
     }

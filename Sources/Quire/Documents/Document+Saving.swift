@@ -1,0 +1,112 @@
+public import Foundation
+import QuireCore
+
+extension Document {
+    /// Saves what is unsaved; nothing where nothing is.
+    ///
+    /// - Returns: whether it was saved.
+    /// - Throws: as `save(to:for:)`.
+    @discardableResult
+    public func autosave() async throws -> Bool {
+        try await turns.run {
+            guard machine.phase == .open, hasUnsavedChanges else { return false }
+            try await write(to: place)
+            return true
+        }
+    }
+
+    /// Saves, whether or not anything is unsaved: in a coordinated write, in one step, off the main actor.
+    ///
+    /// Edits made meanwhile stay unsaved.
+    /// - Parameters:
+    ///   - url: `fileURL`. For a new document the place to make it at: it is open there afterwards.
+    ///   - operation: whether there is a document, or this makes it.
+    /// - Throws: `.usage` where the document is closed, or open and to be made, and for another place than the document's;
+    ///   what `contents(forType:)` throws; what coordinating and writing throw. All stays unsaved then, and the state has
+    ///   `.savingError`.
+    public func save(to url: URL, for operation: DocumentSaveOperation) async throws {
+        try await turns.run {
+            switch operation {
+            case .overwriting:
+                guard machine.phase == .open, url.path == place.path else {
+                    throw QuireError(
+                        .usage, "\(url.path) is not the file of an open document",
+                        remedy: "Open it, or save for creating")
+                }
+                try await write(to: place)
+            case .creating:
+                try await opening { presenter in
+                    fileURL = url
+                    return try await create(presenter, at: url)
+                }
+            }
+        }
+        guard operation == .creating else { return }
+        event.yield(.saved)
+    }
+
+    /// For `updateChangeCount(withChangeCountToken:)`: what a save that begins now covers.
+    public var changeCountToken: Int { machine.changeCountToken }
+
+    /// Counts as saved what was done until the token was taken; for subclasses that save by other ways.
+    public func updateChangeCount(withChangeCountToken token: Int) { alter { $0.edited(covering: token) } }
+
+    // MARK: For the document's own parts
+
+    /// One save, in its turn.
+    func write(to url: URL) async throws {
+        do {
+            let token = machine.changeCountToken
+            let data = try contents(forType: fileType)
+            let stamp = try await coordinator(presenter).coordinate(writingItemAt: url) { url in
+                let there = await LibraryExecutor.run { DocumentFile(url: url).stamp() }
+                let plan = machine.planSave(token: token, over: there)
+                return try await LibraryExecutor.run {
+                    try DocumentFile(url: url).replace(with: data, keepsOther: plan.keepsOther)
+                }
+            }
+            let keptOther = machine.state.contains(.inConflict)
+            alter { $0.saved(token: token, stamp) }
+            event.yield(.saved)
+            if keptOther { await lookForConflicts() }
+        } catch {
+            alter { $0.saveFailed() }
+            throw error
+        }
+    }
+
+    private func create(_ presenter: DocumentPresenter, at url: URL) async throws -> ContentStamp? {
+        let token = machine.changeCountToken
+        let data = try contents(forType: fileType)
+        let stamp = try await coordinator(presenter).coordinate(writingItemAt: url, options: .forReplacing) { url in
+            let stamp = try await LibraryExecutor.run {
+                try DocumentFile(url: url).replace(with: data, keepsOther: false)
+            }
+            try await FileCoordinator.addFilePresenter(presenter)
+            return stamp
+        }
+        alter { $0.edited(covering: token) }
+        return stamp
+    }
+
+    /// Saves some time after the last save or the first edit since.
+    func scheduleAutosave() {
+        guard machine.phase == .open, autosaving == nil, let delay = autosavingDelay else { return }
+        // Ends with the document, see `deinit` and `end()`.
+        autosaving = Task { [weak self] in
+            // Cancelled, there is nothing to save any more.
+            guard (try? await Task.sleep(for: delay)) != nil else { return }
+            await self?.autosaveOnTime()
+        }
+    }
+
+    private func autosaveOnTime() async {
+        autosaving = nil
+        do {
+            try await autosave()
+        } catch {
+            report(error)
+            scheduleAutosave()
+        }
+    }
+}

@@ -1,0 +1,43 @@
+public import Foundation
+import QuireCore
+
+/// A document that is a text in UTF-8: a whole app's model, and the example of a `Document`.
+public final class GenericTextDocument: Document {
+    private var contents = ""
+
+    /// The text. Setting it is an edit.
+    public var text: String {
+        get { contents }
+        set {
+            contents = newValue
+            updateChangeCount(.done)
+        }
+    }
+
+    /// Opens the text at `url`, which is made with `defaultText` where there is none.
+    ///
+    /// - Throws: as `open()` and `save(to:for:)`.
+    public static func open(at url: URL, defaultText: String = "") async throws -> GenericTextDocument {
+        let document = GenericTextDocument(fileURL: url)
+        do {
+            try await document.open()
+        } catch let error as CocoaError where error.code == .fileNoSuchFile {
+            document.contents = defaultText
+            try await document.save(to: url, for: .creating)
+        }
+        return document
+    }
+
+    /// The text's bytes.
+    public override func contents(forType typeName: String?) throws -> Data { Data(contents.utf8) }
+
+    /// Takes a text.
+    ///
+    /// - Throws: `CocoaError(.fileReadInapplicableStringEncoding)` for bytes that are not UTF-8.
+    public override func load(fromContents contents: Data, ofType typeName: String?) throws {
+        guard let text = String(validating: contents, as: UTF8.self) else {
+            throw CocoaError(.fileReadInapplicableStringEncoding, userInfo: [NSFilePathErrorKey: fileURL.path])
+        }
+        self.contents = text
+    }
+}

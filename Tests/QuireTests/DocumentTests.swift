@@ -1,0 +1,232 @@
+import Foundation
+import Glibc
+import QuireCore
+import QuireTransport
+import Testing
+
+@testable import Quire
+
+@Suite("Documents", .timeLimit(.minutes(1)))
+@MainActor
+struct DocumentTests {
+    /// A daemon that knows of no conflicts.
+    private static func daemon() async throws -> FakeDaemon {
+        let daemon = try FakeDaemon { request, peer in
+            guard request.method == ItemMethods.Info.name else { return FakeDaemon.Standard() }
+            peer.answer(request.id, with: RPCError(QuireError(.notFound, "nothing is there")))
+            return nil
+        }
+        _ = try await daemon.connect()
+        return daemon
+    }
+
+    /// A call of the daemon to a document, answered.
+    @discardableResult
+    private static func ask(
+        _ daemon: FakeDaemon, _ callback: String, _ document: Document, path: String? = nil, question: UInt64? = nil
+    ) async throws -> PresenterMethods.Call.Result {
+        let presenter = try #require(document.presenter)
+        let number = try #require(PresenterRegistry.shared.entry(of: presenter)?.number)
+        var call = PresenterMethods.Call.Parameters(presenter: number, callback: callback)
+        call.question = question
+        call.path = path.flatMap { RelativePath(parsing: $0) }.map { WirePath($0) }
+        return try await daemon.ask(call)
+    }
+
+    /// Returns when an event comes that `matches`.
+    private static func wait(_ document: Document, until matches: (DocumentEvent) -> Bool) async {
+        for await event in document.events where matches(event) { return }
+    }
+
+    private static func text(_ url: URL) throws -> String { try String(contentsOf: url, encoding: .utf8) }
+
+    @Test("Asked to save, it saves what is unsaved; closing it saves, too, and ends its registration")
+    func saves() async throws {
+        let daemon = try await Self.daemon()
+        let url = try daemon.document("note.txt", "old")
+        let document = try await GenericTextDocument.open(at: url)
+        #expect(document.text == "old" && document.documentState == .normal && !document.hasUnsavedChanges)
+        document.text = "new"
+        #expect(document.hasUnsavedChanges)
+        #expect(try Self.text(url) == "old")
+        try await Self.ask(daemon, "saveChanges", document)
+        #expect(try Self.text(url) == "new")
+        #expect(!document.hasUnsavedChanges)
+        #expect(try await document.autosave() == false)
+        document.text = "newer"
+        try await document.close()
+        #expect(try Self.text(url) == "newer")
+        #expect(document.documentState == .closed)
+        await daemon.heard(PresenterMethods.Remove.name)
+    }
+
+    @Test("Before a writer it saves and disables editing; what was written is loaded before editing goes on")
+    func gives() async throws {
+        let daemon = try await Self.daemon()
+        let url = try daemon.document("note.txt", "old")
+        let document = try await GenericTextDocument.open(at: url)
+        document.text = "edited "
+        let answer = try await Self.ask(daemon, "relinquishToWriter", document, question: 4)
+        #expect(answer.reacquires == true)
+        #expect(document.documentState == .editingDisabled)
+        #expect(try Self.text(url) == "edited ")
+        try Data("edited and appended to".utf8).write(to: url)
+        try await Self.ask(daemon, "didChange", document)
+        try await Self.ask(daemon, "reacquire", document, question: 4)
+        await Self.wait(document) {
+            if case .stateChanged(.normal) = $0, document.text != "edited " { true } else { false }
+        }
+        #expect(document.text == "edited and appended to")
+        #expect(!document.hasUnsavedChanges)
+        try await document.close()
+    }
+
+    @Test("Edits stay when others wrote meanwhile; the next save keeps both")
+    func keepsBoth() async throws {
+        let daemon = try await Self.daemon()
+        let url = try daemon.document("note.txt", "old")
+        let document = try await GenericTextDocument.open(at: url)
+        document.text = "mine"
+        try Data("theirs, and longer".utf8).write(to: url)
+        try await Self.ask(daemon, "didChange", document)
+        await Self.wait(document) { if case .stateChanged(.inConflict) = $0 { true } else { false } }
+        #expect(document.text == "mine")
+        try await document.autosave()
+        #expect(try Self.text(url) == "mine")
+        let names = try FileManager.default.contentsOfDirectory(atPath: daemon.mountpoint.path)
+        let copy = try #require(
+            names.first { FileName($0).flatMap { ConflictName($0) }?.original.string == "note.txt" })
+        #expect(try Self.text(daemon.mountpoint.appending(path: copy)) == "theirs, and longer")
+        #expect(names.count == 2, "no temporary file stays: \(names)")
+        #expect(document.documentState == .normal)
+        try await document.close()
+    }
+
+    /// A document that is edited while it says what it contains.
+    private final class Restless: Document {
+        var edits = 0
+        override func contents(forType typeName: String?) throws -> Data {
+            defer {
+                edits += 1
+                if edits < 3 { updateChangeCount(.done) }
+            }
+            return Data("\(edits) \(typeName ?? "none")".utf8)
+        }
+        override func load(fromContents contents: Data, ofType typeName: String?) throws {}
+    }
+
+    @Test("Edits made while it is saved stay unsaved; closing goes on until nothing is")
+    func editsMeanwhile() async throws {
+        let daemon = try await Self.daemon()
+        let url = try daemon.document("note.TXT", "old")
+        let document = Restless(fileURL: url)
+        try await document.open()
+        document.updateChangeCount(.done)
+        #expect(try await document.autosave())
+        #expect(document.hasUnsavedChanges)
+        try await document.close()
+        #expect(try Self.text(url) == "2 txt")
+    }
+
+    @Test("A save keeps permissions and attributes; one that fails loses nothing and is told until one succeeds")
+    func failure() async throws {
+        let daemon = try await Self.daemon()
+        let url = try daemon.document("note.txt", "old")
+        #expect(chmod(url.path, 0o640) == 0)
+        let document = try await GenericTextDocument.open(at: url)
+        document.text = "new"
+        let moved = daemon.mountpoint.appendingPathExtension("away")
+        try FileManager.default.moveItem(at: daemon.mountpoint, to: moved)
+        await #expect(throws: CocoaError.self) { try await document.autosave() }
+        #expect(document.documentState == .savingError)
+        #expect(document.hasUnsavedChanges)
+        try FileManager.default.moveItem(at: moved, to: daemon.mountpoint)
+        try await document.save(to: url, for: .overwriting)
+        #expect(document.documentState == .normal)
+        #expect(try Self.text(url) == "new")
+        var status = stat()
+        #expect(stat(url.path, &status) == 0 && status.st_mode & 0o7777 == 0o640)
+        await #expect(throws: QuireError.self) { try await document.open() }
+        let other = daemon.mountpoint.appending(path: "other")
+        await #expect(throws: QuireError.self) { try await document.save(to: other, for: .overwriting) }
+        try await document.close()
+    }
+
+    @Test("It follows its file, and is closed when that is deleted, its edits saved for whoever deletes")
+    func follows() async throws {
+        let daemon = try await Self.daemon()
+        let url = try daemon.document("note.txt", "old")
+        let document = try await GenericTextDocument.open(at: url)
+        let target = daemon.mountpoint.appending(path: "renamed.md")
+        try FileManager.default.moveItem(at: url, to: target)
+        try await Self.ask(daemon, "didMove", document, path: "renamed.md")
+        await Self.wait(document) { if case .moved = $0 { true } else { false } }
+        #expect(document.fileURL.lastPathComponent == "renamed.md")
+        #expect(document.fileType == "md" && document.localizedName == "renamed")
+        document.text = "last"
+        try await Self.ask(daemon, "accommodateDeletion", document)
+        #expect(try Self.text(target) == "last")
+        #expect(document.documentState == .closed)
+        await Self.wait(document) { if case .deleted = $0 { true } else { false } }
+        await daemon.heard(PresenterMethods.Remove.name)
+    }
+
+    @Test("A text that is not there is made with the default; one that is not UTF-8, or a directory, is refused")
+    func making() async throws {
+        let daemon = try await Self.daemon()
+        let url = daemon.mountpoint.appending(path: "new.txt")
+        let document = try await GenericTextDocument.open(at: url, defaultText: "Dear …")
+        #expect(try Self.text(url) == "Dear …")
+        #expect(document.documentState == .normal && !document.hasUnsavedChanges)
+        #expect(PresenterRegistry.shared.presenters.contains { $0 === document.presenter })
+        try await document.close()
+        try await document.open()
+        try await document.close()
+        try Data([0xFF, 0xFE]).write(to: url)
+        let error = await #expect(throws: CocoaError.self) { try await document.open() }
+        #expect(error?.code == .fileReadInapplicableStringEncoding)
+        #expect(document.documentState == .closed && document.presenter == nil)
+        await #expect(throws: QuireError.self) { try await GenericTextDocument.open(at: daemon.mountpoint) }
+    }
+
+    @Test("It saves by itself after the delay, and says what it could not load")
+    func byItself() async throws {
+        let daemon = try await Self.daemon()
+        let url = try daemon.document("note.txt", "old")
+        let document = try await GenericTextDocument.open(at: url)
+        document.autosavingDelay = .milliseconds(1)
+        document.text = "new"
+        await Self.wait(document) { if case .saved = $0 { true } else { false } }
+        #expect(try Self.text(url) == "new")
+        try Data([0xFF, 0xFE]).write(to: url)
+        try await Self.ask(daemon, "didChange", document)
+        await Self.wait(document) { if case .failed = $0 { true } else { false } }
+        #expect(document.text == "new")
+        try await document.close()
+    }
+
+    @Test("Reverting to another file is an edit; to its own file, the end of all edits")
+    func reverts() async throws {
+        let daemon = try await Self.daemon()
+        let (url, other) = (try daemon.document("note.txt", "old"), try daemon.document("other.txt", "other"))
+        let document = try await GenericTextDocument.open(at: url)
+        try await document.revert(toContentsOf: other)
+        #expect(document.text == "other" && document.hasUnsavedChanges)
+        try await document.revert(toContentsOf: url)
+        #expect(document.text == "old" && !document.hasUnsavedChanges)
+        try await document.close()
+    }
+
+    @Test("One that is dropped without being closed is not registered any more")
+    func dropped() async throws {
+        let daemon = try await Self.daemon()
+        let url = try daemon.document("note.txt", "old")
+        weak var gone: GenericTextDocument?
+        do {
+            let document = try await GenericTextDocument.open(at: url)
+            gone = document
+        }
+        await daemon.heard(PresenterMethods.Remove.name)
+        #expect(gone == nil)
+    }
+}
