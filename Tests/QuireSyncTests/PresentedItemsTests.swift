@@ -18,13 +18,15 @@ import Testing
         private let whenAsked: @Sendable (PresenterQuestion) -> PresenterAnswer
 
         init(
-            presenting path: RelativePath, of device: Device,
+            presenting path: RelativePath, of device: Device, observing attributes: Set<String> = [],
             whenAsked: @escaping @Sendable (PresenterQuestion) -> PresenterAnswer = { _ in .done(reacquires: false) }
         ) {
             coordinator = device.coordinator
             self.whenAsked = whenAsked
             _ = coordinator.register(
-                PresenterRegistration(id: PresenterID(0), client: client, path: path, purpose: Purpose("app")),
+                PresenterRegistration(
+                    id: PresenterID(0), client: client, path: path, purpose: Purpose("app"),
+                    observedAttributes: attributes),
                 link: self)
         }
 
@@ -36,7 +38,11 @@ import Testing
             Task { coordinator.answer(question, by: client, answer) }
         }
 
-        func tell(_ presenter: PresenterID, _ message: PresenterMessage) { seen.withLock { $0.append(message.name) } }
+        func tell(_ presenter: PresenterID, _ message: PresenterMessage) {
+            var told = message.name
+            if case .ubiquityAttributes(let names) = message { told += " " + names.sorted().joined(separator: ",") }
+            seen.withLock { [told] in $0.append(told) }
+        }
 
         func passedOver(_ presenter: PresenterID, _ question: PresenterQuestion) {
             seen.withLock { $0.append("passed over: \(question.name)") }
@@ -111,6 +117,19 @@ import Testing
         clock.advance(.seconds(60))
         #expect(await two.sync() == .settled)
         #expect(try !two.listing().keys.contains("a"))
+    }
+
+    @Test("An app that observes them hears that its document is being uploaded, evicted and downloaded")
+    func attributes() async throws {
+        let (_, two) = try await devices()
+        let app = App(presenting: "a", of: two, observing: ["isUploaded", "downloadingStatus"])
+        try two.write("a", "second")
+        #expect(await two.sync() == .settled)
+        #expect(app.log == ["ubiquityAttributes isUploaded"])
+        _ = try await two.service.evict("a")
+        #expect(try two.isDataless("a"))
+        #expect(try await two.open("a") == "second")
+        #expect(app.log.suffix(2) == Array(repeating: "ubiquityAttributes downloadingStatus", count: 2), "\(app.log)")
     }
 
     @Test("An app that holds a claim is waited for; what it holds no claim for is not")

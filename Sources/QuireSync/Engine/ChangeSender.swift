@@ -209,7 +209,11 @@ extension ChangeSender {
         _ local: LocalEntry, _ snapshot: Snapshot, at path: RelativePath, expecting: Precondition
     ) async throws(SyncFailure) {
         context.transfers.begin(local.id, .upload, total: snapshot.size)
-        defer { context.transfers.end(local.id) }
+        context.announce(local.path, .isUploading)
+        defer {
+            context.transfers.end(local.id)
+            context.announce(local.path, .isUploading, .isUploaded)
+        }
         var facts = local.facts
         (facts.mtime, facts.mode) = (snapshot.status.mtime, snapshot.status.mode)
         let attributes = Self.attributes(facts)

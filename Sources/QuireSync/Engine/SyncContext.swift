@@ -54,6 +54,11 @@ package struct SyncedContainer: Sendable {
     }
 }
 
+/// The ubiquity attributes that sync changes, by their names on the control socket.
+enum UbiquityAttribute: String {
+    case isUploading, isUploaded, isDownloading, downloadingStatus
+}
+
 /// What the rounds of one engine share.
 struct SyncContext: Sendable {
     let environment: SyncEnvironment
@@ -145,6 +150,11 @@ struct SyncContext: Sendable {
         }
         defer { coordinator.release(claim) }
         return try await body()
+    }
+
+    /// Tells presenters that observe them that ubiquity attributes of the item at a container's path may have changed.
+    func announce(_ path: RelativePath, _ attributes: UbiquityAttribute...) {
+        environment.coordinator.noteUbiquityAttributes(drivePath(path), Set(attributes.map(\.rawValue)))
     }
 
     /// After work of that length: while programs keep the drive busy, pauses for four times as long.

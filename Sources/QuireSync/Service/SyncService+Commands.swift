@@ -56,7 +56,9 @@ extension SyncService {
                 remedy: "Upload it first: quire sync")
         }
         switch try await installPlaceholder(item, base, engine.context) {
-        case .done: return true
+        case .done:
+            engine.context.announce(item.entry.path, .downloadingStatus)
+            return true
         case .busy: throw QuireError(.busy, "\(path) is open in a program", remedy: "Close it and try again.")
         case .stale: throw QuireError(.busy, "\(path) has just changed", remedy: "Upload it first: quire sync")
         }

@@ -81,6 +81,8 @@ extension SyncService: ContentSource {
         guard let version = item?.base?.version ?? mark.version else {
             throw SyncFailure(.look, "\(path) does not say which version it stands for", errno: EIO)
         }
+        context.announce(relative, .isDownloading)
+        defer { context.announce(relative, .isDownloading, .downloadingStatus) }
         let fetched = try await Downloader(context: context).fetch(
             remotePath, version: version, size: ByteCount(max(0, status.size)), owner: item?.entry.id,
             mode: { _ in status.mode & 0o777 })
