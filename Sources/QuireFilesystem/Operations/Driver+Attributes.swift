@@ -69,6 +69,7 @@ extension Driver {
         } else if mustAskCoordinator, !change.isAccessTimeOnly {
             let accesses = accesses(writing: node, change.size == nil ? .contentIndependentMetadataOnly : .inPlace)
             coordinated(reply, accesses) { driver, reply, claim in
+                if file == nil, driver.wasReplaced(node, accesses) { return reply.error(ESTALE) }
                 driver.performSetAttributes(reply, node, change, file, claim)
             }
         } else {

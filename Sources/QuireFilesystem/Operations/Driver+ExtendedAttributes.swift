@@ -57,7 +57,9 @@ extension Driver {
         _ reply: consuming Reply, _ node: Node, _ name: AttributeName, _ value: [UInt8]?, _ flags: CInt
     ) {
         guard mustAskCoordinator else { return performSet(reply, node, name, value, flags, nil) }
-        coordinated(reply, accesses(writing: node, .contentIndependentMetadataOnly)) { driver, reply, claim in
+        let accesses = accesses(writing: node, .contentIndependentMetadataOnly)
+        coordinated(reply, accesses) { driver, reply, claim in
+            if driver.wasReplaced(node, accesses) { return reply.error(ESTALE) }
             driver.performSet(reply, node, name, value, flags, claim)
         }
     }

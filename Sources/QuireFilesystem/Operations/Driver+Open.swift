@@ -36,6 +36,7 @@ extension Driver {
             let isWriter = Self.isWriter(flags) || flags & O_TRUNC != 0
             let accesses = isWriter ? accesses(writing: node) : accesses(reading: node)
             coordinated(reply, accesses) { driver, reply, claim in
+                if driver.wasReplaced(node, accesses) { return reply.error(ESTALE) }
                 driver.performOpen(reply, node, flags, isWriter ? claim : nil)
             }
         } else {

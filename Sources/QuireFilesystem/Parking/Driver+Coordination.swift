@@ -26,6 +26,12 @@ extension Driver {
             + accesses(writing: target.name, in: target.directory, isSave ? .inPlace : .replacing)
     }
 
+    /// Whether a file lost its last name while leave was waited for: a presenter that was asked saved by putting another file
+    /// in its place. ESTALE has the kernel look the name up again, and ask for the new file.
+    func wasReplaced(_ node: Node, _ accesses: [Access]) -> Bool {
+        !accesses.isEmpty && table.path(of: node) == nil
+    }
+
     /// Performs an operation once no explicit claim stands against it and the presenters of the items were asked.
     ///
     /// Past the deadline a read goes on and a write gets EBUSY; an interrupted program gets EINTR. What the program's own
