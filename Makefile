@@ -11,7 +11,7 @@
 #                      [TIMES=10] [SEED=N]
 # make soak            mixed load on two devices with samples of memory, descriptors and threads   [MINUTES=30] [SEED=N]
 # make tsan            the driver's tests and programs on mounted drives under the thread sanitizer
-# make check           formatting, imports, links in the documents
+# make check           formatting, imports, links and examples in the documents
 # make format          format the sources
 # make docs            check the documents, regenerate the command-line reference and the manual page
 # make test-providers  only the tests of providers and their conformance suite
@@ -21,7 +21,7 @@ QUIRE = .build/release/quire
 PREFIX ?= /usr/local
 # Tests at one time: many wait for files and sockets, and the pool they share has a thread for each core only.
 TEST_WIDTH = SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH=4
-SWIFT_FILES = Package.swift Sources Tests Benchmarks/Package.swift Benchmarks/Sources Benchmarks/Claims
+SWIFT_FILES = Package.swift Sources Tests Examples Benchmarks/Package.swift Benchmarks/Sources Benchmarks/Claims
 
 .PHONY: build test tsan stress soak mount unmount install uninstall bench conformance check format docs test-providers deps test-deps bench-deps
 
