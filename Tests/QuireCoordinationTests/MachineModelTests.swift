@@ -8,19 +8,24 @@ import Testing
 @Suite("Coordination machine, random histories")
 struct MachineModelTests {
     @Test("Every request ends once, every question is answered or passed over, and whoever gave way goes on")
-    func randomHistories() {
+    func randomHistories() async {
+        if let fault = await computing.run({ Self.fault() }) { Issue.record("\(fault)") }
+    }
+
+    /// What went wrong in one history; nil where nothing did.
+    private static func fault() -> String? {
         let seed = Self.number("QUIRE_SEED") ?? UInt64.random(in: 0..<1_000_000)
         let steps = Self.number("QUIRE_STEPS") ?? 60_000
         print("coordination machine model: seed \(seed), \(steps) steps")
         var run = MachineRun(seed: seed)
         for step in 0..<steps {
             if let fault = run.step() {
-                Issue.record("seed \(seed), step \(step): \(fault)\n\(run.recent.joined(separator: "\n"))")
-                return
+                return "seed \(seed), step \(step): \(fault)\n\(run.recent.joined(separator: "\n"))"
             }
         }
-        if let fault = run.drain() { Issue.record("seed \(seed), at the end: \(fault)") }
-        #expect(run.grants > steps / 20 && run.questionsAsked > steps / 20, "seed \(seed): the history is too tame")
+        if let fault = run.drain() { return "seed \(seed), at the end: \(fault)" }
+        let isTame = run.grants <= steps / 20 || run.questionsAsked <= steps / 20
+        return isTame ? "seed \(seed): the history is too tame" : nil
     }
 
     private static func number(_ variable: String) -> UInt64? {
