@@ -35,9 +35,11 @@ package final class MessageListener: Sendable {
         do {
             try SocketAddress.withAddress(directory: directory, name: name) { address, length throws(QuireError) in
                 unlink("\(directory)/\(name)")
-                let mask = umask(0o177)
-                defer { umask(mask) }
-                guard Glibc.bind(descriptor, address, length) == 0, Glibc.listen(descriptor, 512) == 0 else {
+                // unix(7): bind gives the file the mode of the socket. The umask is the whole process's, and other threads
+                // make files meanwhile.
+                guard fchmod(descriptor, 0o600) == 0, Glibc.bind(descriptor, address, length) == 0,
+                    Glibc.listen(descriptor, 512) == 0
+                else {
                     throw QuireError(
                         .failed, "cannot listen on \(directory)/\(name): \(String(cString: strerror(errno)))")
                 }
