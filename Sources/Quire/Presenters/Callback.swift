@@ -50,38 +50,33 @@ enum Callback: String, CaseIterable {
         case (.versions, _):
             // Where the daemon knows nothing of a move yet, the presenter knows best where its document is.
             guard let url = entry.presenter.presentedItemURL else { return }
-            tellVersion(call, url) { presenter, event, version in
+            tellVersion(call, url, entry) { presenter, event, version in
                 switch event {
                 case "gained": presenter.presentedItemDidGain(version)
                 case "lost": presenter.presentedItemDidLose(version)
                 case "resolved": presenter.presentedItemDidResolveConflict(version)
                 default: break
                 }
-            } in: {
-                entry.enqueue($0)
             }
         case (.subitemVersions, let url?):
-            tellVersion(call, url) { presenter, event, version in
+            tellVersion(call, url, entry) { presenter, event, version in
                 switch event {
                 case "gained": presenter.presentedSubitem(at: url, didGain: version)
                 case "lost": presenter.presentedSubitem(at: url, didLose: version)
                 case "resolved": presenter.presentedSubitem(at: url, didResolve: version)
                 default: break
                 }
-            } in: {
-                entry.enqueue($0)
             }
         default: break
         }
     }
 
     private func tellVersion(
-        _ call: PresenterMethods.Call.Parameters, _ document: URL,
-        _ body: @escaping @Sendable (any FilePresenter, String, FileVersion) -> Void,
-        in enqueue: (@escaping @Sendable (any FilePresenter) -> Void) -> Void
+        _ call: PresenterMethods.Call.Parameters, _ document: URL, _ entry: PresenterEntry,
+        _ body: @escaping @Sendable (any FilePresenter, String, FileVersion) -> Void
     ) {
         guard let name = call.version, let event = call.event else { return }
-        enqueue { presenter in
+        entry.enqueue { presenter in
             body(presenter, event, FileVersion(told: name, of: document, isOver: event != "gained"))
         }
     }
