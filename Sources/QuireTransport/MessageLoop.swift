@@ -27,7 +27,7 @@ package final class MessageLoop: Sendable {
         guard pipe(&ends) == 0 else { throw QuireError(.failed, "no pipe: \(String(cString: strerror(errno)))") }
         for end in ends { SocketAddress.prepare(end) }
         (wakeDescriptor, wakingDescriptor) = (ends[0], ends[1])
-        try OwnedThread.start { self.run() }
+        try OwnedThread.start(name: "quire-socket") { self.run() }
     }
 
     /// Ends the thread, closes every socket. Answers that are queued are written as far as the sockets take them.

@@ -61,7 +61,7 @@ final class RawClient {
 
     private static func read(_ held: Socket) throws -> AsyncStream<String>.Iterator {
         let (stream, continuation) = AsyncStream.makeStream(of: String.self)
-        try OwnedThread.start {
+        try OwnedThread.start(name: "raw-client") {
             var framer = LineFramer(limit: 4 << 20)
             var buffer = [UInt8](repeating: 0, count: 64 << 10)
             while case let count = recv(held.descriptor, &buffer, buffer.count, 0), count > 0 {

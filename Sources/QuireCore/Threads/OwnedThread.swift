@@ -42,6 +42,15 @@ package final class OwnedThread: Sendable {
         handle.withLock { $0 = started }
     }
 
+    /// Starts a thread that nobody waits for.
+    ///
+    /// - Throws: `.failed` when the system has no room for one (EAGAIN, pthread_create(3)).
+    package static func start(name: String, _ body: @escaping @Sendable () -> Void) throws(QuireError) {
+        guard OwnedThread(name: name, body) != nil else {
+            throw QuireError(.failed, "no thread: \(String(cString: strerror(EAGAIN)))")
+        }
+    }
+
     deinit { if let thread = handle.withLock({ $0.take() }) { pthread_detach(thread) } }
 
     /// Waits until the closure has returned. Safe to call again.

@@ -1,4 +1,3 @@
-import QuireTransport
 import QuireCore
 
 /// Work that blocks on the local disk, on a thread of its own.
@@ -8,7 +7,7 @@ enum Blocking {
     ) async throws -> Value {
         try await withCheckedThrowingContinuation { continuation in
             do {
-                try OwnedThread.start {
+                try OwnedThread.start(name: "quire-blocking") {
                     continuation.resume(with: Result { () throws(Failure) -> Value in try body() }.mapError { $0 })
                 }
             } catch {
