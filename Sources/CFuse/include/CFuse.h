@@ -55,6 +55,17 @@ size_t cfuse_session_buffer_size(void);
 /* Reads one request. Bytes read, or -errno (EAGAIN: none there; ENODEV: unmounted). */
 ssize_t cfuse_session_receive(struct cfuse_session *session, void *buffer, size_t size);
 
+/* Lets the core rest for some 30 ns `times` over, without sleeping. */
+static inline void cfuse_relax(int times) {
+    for (int i = 0; i < times; i++) {
+#if defined(__x86_64__) || defined(__i386__)
+        __builtin_ia32_pause();
+#elif defined(__aarch64__)
+        __asm__ volatile("isb" ::: "memory");
+#endif
+    }
+}
+
 /* Hands a request that was read to its operation. TMPFILE is handed to `create`, with the name "/". */
 void cfuse_session_process(struct cfuse_session *session, void *buffer, size_t size);
 

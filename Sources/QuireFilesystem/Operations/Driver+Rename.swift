@@ -12,7 +12,7 @@ extension Driver {
         if isContainerRoot(source.directory, source.name) || isContainerRoot(target.directory, target.name) {
             return reply.error(EBUSY)
         }
-        if container(of: source) != container(of: target) {
+        if source.directory !== target.directory, container(of: source) != container(of: target) {
             // What is below may have to be looked at first.
             return parking.offload(reply) { [self] reply in renameAcrossContainers(reply, source, target, flags) }
         }
@@ -38,7 +38,9 @@ extension Driver {
 
     /// The top-level directory that is the container an entry lies in; nil for the default container.
     private func container(of entry: Entry) -> FileName? {
-        guard let top = table.path(of: entry.directory)?.components.first else { return nil }
+        guard containerRoots.withLock({ !$0.isEmpty }),
+            let top = table.path(of: entry.directory)?.components.first
+        else { return nil }
         return containerRoots.withLock { $0.contains(top) } ? top : nil
     }
 
@@ -90,45 +92,72 @@ extension Driver {
     private func move(_ source: Entry, _ target: Entry, _ flags: CUnsignedInt) throws(DriverError) {
         let from = try resolver.directory(source.directory)
         let to = try resolver.directory(target.directory)
-        let moved = try StoreCall.status(in: from, source.name)
+        // Most often nothing is there, and then nothing has to be looked at first.
+        if flags == 0, try wasFree(from, source.name, to, target.name) {
+            return try moved(source, from, target, to, exchanging: nil, replaced: nil)
+        }
+        let inode = try StoreCall.status(in: from, source.name).inode
         let present = try StoreCall.statusIfAny(in: to, target.name)
         let exchanges = flags & Self.exchange != 0
         let replaced = exchanges ? nil : present
         let replacedIsLast = replaced.map { $0.st_nlink <= 1 || $0.st_mode & S_IFMT == S_IFDIR } ?? false
         let kept = replaced.flatMap { keepReach(to: $0, in: to, target.name, otherNamesRemain: !replacedIsLast) }
 
-        let result = source.name.withCString { old in
-            target.name.withCString { new in quire_renameat2(from.raw, old, to.raw, new, flags) }
-        }
-        try StoreCall.check(result)
+        try StoreCall.check(Self.rename(from, source.name, to, target.name, flags))
         // Two names of one file: POSIX says that nothing happens.
-        if let present, present.inode == moved.inode { return }
-        contentsChanged(source.directory)
-        if source.directory !== target.directory { contentsChanged(target.directory) }
-
+        if let present, present.inode == inode { return }
         if let replaced {
             detach(replaced.inode, from: target.directory, target.name, wasLast: replacedIsLast, kept: kept)
         }
+        try moved(source, from, target, to, exchanging: exchanges ? present : nil, replaced: replaced)
+        if !replacedIsLast, let kept, let status = try? StoreCall.status(of: kept) { reportLinkCount(status) }
+    }
+
+    /// Renames where nothing has the new name. False, and nothing is done, where something has, or the store's file system
+    /// cannot tell.
+    private func wasFree(
+        _ from: Descriptor, _ source: FileName, _ to: Descriptor, _ target: FileName
+    ) throws(DriverError) -> Bool {
+        guard Self.rename(from, source, to, target, Self.noReplace) != 0 else { return true }
+        guard errno == EEXIST || errno == EINVAL else { throw DriverError.last() }
+        return false
+    }
+
+    private static func rename(
+        _ from: Descriptor, _ source: FileName, _ to: Descriptor, _ target: FileName, _ flags: CUnsignedInt
+    ) -> CInt {
+        source.withCString { old in target.withCString { new in quire_renameat2(from.raw, old, to.raw, new, flags) } }
+    }
+
+    /// The store has renamed: so do the table, the index and the kernel.
+    ///
+    /// - Parameter exchanging: what was at the target before, where the two changed places.
+    private func moved(
+        _ source: Entry, _ from: Descriptor, _ target: Entry, _ to: Descriptor, exchanging: stat?, replaced: stat?
+    ) throws(DriverError) {
+        contentsChanged(source.directory)
+        if source.directory !== target.directory { contentsChanged(target.directory) }
         let now = try StoreCall.status(in: to, target.name)
-        let exchanged = exchanges ? try StoreCall.status(in: from, source.name) : nil
+        let exchanged = exchanging == nil ? nil : try StoreCall.status(in: from, source.name)
         table.locked { state in
-            let writersOpen = (state.byInode[moved.inode]?.writers ?? 0) > 0
-            Self.reattach(state.byInode[moved.inode], from: source, to: target)
-            if exchanges, let present { Self.reattach(state.byInode[present.inode], from: target, to: source) }
+            let node = state.byInode[now.inode]
+            Self.reattach(node, from: source, to: target)
+            if let exchanging { Self.reattach(state.byInode[exchanging.inode], from: target, to: source) }
             record(
                 .renamed(
                     .init(
                         fromParent: source.directory.inode, fromName: source.name,
                         toParent: target.directory.inode, toName: target.name, status: FileStatus(now),
                         replaced: replaced?.inode, exchanged: exchanged.map { FileStatus($0) },
-                        writersOpen: writersOpen)))
+                        writersOpen: (node?.writers ?? 0) > 0)))
         }
         // A rename changes the ctime that a file's other names show as well.
-        for status in [now, exchanged].compactMap(\.self) where status.st_nlink > 1 { reportLinkCount(status) }
-        if !replacedIsLast, let kept, let status = try? StoreCall.status(of: kept) { reportLinkCount(status) }
+        if now.st_nlink > 1 { reportLinkCount(now) }
+        if let exchanged, exchanged.st_nlink > 1 { reportLinkCount(exchanged) }
     }
 
-    // RENAME_EXCHANGE of <linux/fs.h>.
+    // RENAME_NOREPLACE and RENAME_EXCHANGE of <linux/fs.h>.
+    private static let noReplace: CUnsignedInt = 1
     private static let exchange: CUnsignedInt = 2
 
     /// With the table locked: the node that was at one end is at the other.
