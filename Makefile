@@ -60,7 +60,7 @@ unmount:
 	$(QUIRE) unmount $(if $(QUIRE_HOME),--home "$(QUIRE_HOME)")
 
 bench: bench-deps build
-	$(SWIFT) run -c release quire-claims $(if $(findstring --check,$(BENCH)),--check)
+	$(SWIFT) run -c release quire-claims --quire $(QUIRE) $(if $(findstring --check,$(BENCH)),--check)
 	$(SWIFT) run -c release --package-path Benchmarks quire-bench --quire $(QUIRE) $(if $(OUTPUT),--markdown "$(OUTPUT)") $(BENCH)
 
 conformance: test-deps build

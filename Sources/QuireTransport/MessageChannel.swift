@@ -45,15 +45,29 @@ package final class MessageChannel: Sendable {
         self.handler = handler
     }
 
-    /// Queues bytes; dropped when the channel is closed.
+    /// Writes bytes as far as the socket takes them now, and queues the rest; dropped when the channel is closed.
     package func send(_ bytes: [UInt8]) {
-        let isQueued = state.withLock { state in
-            guard !state.isDone, !state.isFinished, !state.closesWhenFlushed else { return false }
+        let (isQueued, waiters) = state.withLock { state -> (Bool, [CheckedContinuation<Void, Never>]) in
+            guard !state.isDone, !state.isFinished, !state.closesWhenFlushed else { return (false, []) }
+            let isFirst = state.output.isEmpty
             state.output.append(bytes)
             state.queuedBytes += bytes.count
-            return true
+            guard isFirst else { return (true, []) }
+            // Open as long as the channel is not marked as finished. What fails here fails in the loop, too.
+            let count = write(bytes, from: 0)
+            let waiters = count > 0 ? state.wrote(count, highWater: Self.highWater) : []
+            return (!state.output.isEmpty, waiters)
         }
+        for waiter in waiters { waiter.resume() }
         if isQueued { loop.wake() }
+    }
+
+    private func write(_ chunk: [UInt8], from start: Int) -> Int {
+        chunk.withUnsafeBytes { bytes in
+            Glibc.send(
+                descriptor, bytes.baseAddress?.advanced(by: start), bytes.count - start,
+                Int32(MSG_DONTWAIT | MSG_NOSIGNAL))
+        }
     }
 
     /// Returns once the other side has read enough that more can be queued, or the channel is closed.
@@ -116,19 +130,16 @@ package final class MessageChannel: Sendable {
     }
 
     private func readOnce(isHungUp: Bool) {
-        var buffer = [UInt8](repeating: 0, count: 64 << 10)
-        let count = recv(descriptor, &buffer, buffer.count, Int32(MSG_DONTWAIT))
-        guard count > 0 else {
-            if count < 0, errno == EAGAIN || errno == EINTR { return }
-            if count == 0, !isHungUp {
-                state.withLock { $0.inputEnded = true }
-                handler.inputEnded(self)
-            } else {
-                state.withLock { $0.isDone = true }
+        let outputs = withUnsafeTemporaryAllocation(byteCount: 64 << 10, alignment: 16) {
+            buffer -> [LineFramer.Output] in
+            let count = recv(descriptor, buffer.baseAddress, buffer.count, Int32(MSG_DONTWAIT))
+            guard count > 0 else {
+                if count == 0 || (errno != EAGAIN && errno != EINTR) { readNothing(isEnd: count == 0 && !isHungUp) }
+                return []
             }
-            return
+            return state.withLock { $0.framer.feed(UnsafeRawBufferPointer(rebasing: buffer[..<count])) }
         }
-        for output in state.withLock({ $0.framer.feed(buffer.prefix(count)) }) {
+        for output in outputs {
             switch output {
             case .line(let line): handler.received(line, on: self)
             case .tooLong:
@@ -138,13 +149,19 @@ package final class MessageChannel: Sendable {
         }
     }
 
+    /// - Parameter isEnd: the other side writes nothing more; else the connection is broken.
+    private func readNothing(isEnd: Bool) {
+        if isEnd {
+            state.withLock { $0.inputEnded = true }
+            handler.inputEnded(self)
+        } else {
+            state.withLock { $0.isDone = true }
+        }
+    }
+
     private func writeQueued() {
         while let (chunk, start) = state.withLock({ state in state.output.first.map { ($0, state.written) } }) {
-            let count = chunk.withUnsafeBytes { bytes in
-                Glibc.send(
-                    descriptor, bytes.baseAddress?.advanced(by: start), bytes.count - start,
-                    Int32(MSG_DONTWAIT | MSG_NOSIGNAL))
-            }
+            let count = write(chunk, from: start)
             if count < 0, errno == EAGAIN || errno == EINTR { return }
             let waiters = state.withLock { state -> [CheckedContinuation<Void, Never>] in
                 guard count >= 0 else {

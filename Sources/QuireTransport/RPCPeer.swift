@@ -24,17 +24,24 @@ package final class RPCPeer: MessageHandler {
     private let takeRequest: (@Sendable (RPCIncoming, RPCPeer) -> Void)?
     private let requestLimit: Int
     private let incoming: AsyncStream<RPCIncoming>.Continuation?
-    /// Requests of the other side, in order; ends when it writes no more. For one consumer.
+    /// Requests of the other side that were not answered at once, in order; ends when it writes no more. For one consumer.
     package let requests: AsyncStream<RPCIncoming>
     /// Called once when the connection is gone.
     private let whenClosed: @Sendable () -> Void
 
-    /// - Parameter answersRequests: false refuses whatever the other side asks.
-    package init(answersRequests: Bool, whenClosed: @escaping @Sendable () -> Void = {}) {
+    /// - Parameters:
+    ///   - answersRequests: false refuses whatever the other side asks.
+    ///   - atOnce: gets each request first, on the loop's thread, and returns true where it has answered; must return soon.
+    package init(
+        answersRequests: Bool, atOnce: @escaping @Sendable (RPCIncoming, RPCPeer) -> Bool = { _, _ in false },
+        whenClosed: @escaping @Sendable () -> Void = {}
+    ) {
         let (stream, continuation) = AsyncStream.makeStream(of: RPCIncoming.self)
         self.requests = stream
         self.incoming = answersRequests ? continuation : nil
-        let take: @Sendable (RPCIncoming, RPCPeer) -> Void = { request, _ in continuation.yield(request) }
+        let take: @Sendable (RPCIncoming, RPCPeer) -> Void = { request, peer in
+            if !atOnce(request, peer) { continuation.yield(request) }
+        }
         self.takeRequest = answersRequests ? take : nil
         self.requestLimit = WireLimits.requestsPerClient
         self.whenClosed = whenClosed

@@ -1,3 +1,4 @@
+import Foundation
 import Glibc
 import Logging
 import QuireCore
@@ -49,9 +50,20 @@ private struct TestServer {
             if parameters.text == "fail" { throw QuireError(.notFound, "no such thing", remedy: "Look elsewhere") }
             return Echo.Result(text: parameters.text)
         }
+        methods.onAtOnce(Echo.self) { parameters, _ in
+            switch parameters.text {
+            case "which thread": return Echo.Result(text: try Self.threadName())
+            case "fail at once": throw QuireError(.busy, "not now")
+            default: return nil
+            }
+        }
         server = try ControlServer(
             home: directory.path, methods: methods, logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() },
             clientLimit: clientLimit)
+    }
+
+    private static func threadName() throws -> String {
+        try String(contentsOfFile: "/proc/thread-self/comm", encoding: .utf8).trimmingCharacters(in: .newlines)
     }
 
     /// Serves while `body` runs.
@@ -94,6 +106,21 @@ struct ControlServerTests {
             }
             #expect(error?.code == .notFound)
             #expect(error?.description == "no such thing. Look elsewhere")
+        }
+    }
+
+    @Test("What needs no waiting is answered on the socket's thread, and everything else in a task")
+    func atOnce() async throws {
+        try await TestServer().serving { test in
+            let connection = try DriveConnection(home: test.home)
+            // Once more until the server has begun to serve: before, requests wait for their task.
+            while try await connection.call(Echo.self, .init(text: "which thread")).text == "which thread" {}
+            #expect(try await connection.call(Echo.self, .init(text: "which thread")).text == "quire-socket")
+            let error = await #expect(throws: QuireError.self) {
+                _ = try await connection.call(Echo.self, .init(text: "fail at once"))
+            }
+            #expect(error?.code == .busy)
+            #expect(try await connection.call(Echo.self, .init(text: "another")).text == "another")
         }
     }
 

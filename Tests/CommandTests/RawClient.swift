@@ -65,7 +65,8 @@ final class RawClient {
             var framer = LineFramer(limit: 4 << 20)
             var buffer = [UInt8](repeating: 0, count: 64 << 10)
             while case let count = recv(held.descriptor, &buffer, buffer.count, 0), count > 0 {
-                for case .line(let line) in framer.feed(buffer.prefix(count)) {
+                let outputs = buffer.withUnsafeBytes { framer.feed(UnsafeRawBufferPointer(rebasing: $0[..<count])) }
+                for case .line(let line) in outputs {
                     continuation.yield(String(decoding: line, as: UTF8.self))
                 }
             }

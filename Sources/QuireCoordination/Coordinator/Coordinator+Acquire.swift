@@ -65,6 +65,18 @@ extension Coordinator {
         return try await wait(for: id, until: end).get()
     }
 
+    /// Grants the claim where no claim is in the way and no presenter is to be asked: as `acquire`, without waiting.
+    /// - Returns: nil where somebody must be waited for or asked; nothing is kept of the request then.
+    /// - Throws: `.deadlock`, `.invalid`.
+    package func acquireAtOnce(
+        _ accesses: [Access], purpose: Purpose, _ options: AcquireOptions
+    ) throws(CoordinationError) -> Claim? {
+        guard !mountIsWriting, !accesses.contains(where: { concernsPresenters($0.path) }) else { return nil }
+        return try tryAcquire(
+            accesses, purpose: purpose, client: options.client, processID: options.processID, isNested: options.isNested
+        )
+    }
+
     /// Enters a request. Its outcome where it is known at once; otherwise somebody must `wait`.
     private func enter(_ make: (ClaimID) -> AccessRequest) -> (ClaimID, Outcome?) {
         let (id, outcome, delivers) = state.withLock { state -> (ClaimID, Outcome?, Bool) in

@@ -11,11 +11,14 @@ package struct PackageNames: Sendable, Equatable {
     /// Without dot, in lower case.
     package let extensions: [String]
     private let bytes: [[UInt8]]
+    /// Bit n: some extension is n bytes long (63: or longer).
+    private let lengths: UInt64
 
     /// - Parameter extensions: without dot; upper and lower case are alike.
     package init(extensions: [String] = PackageNames.standardExtensions) {
         self.extensions = extensions.map { $0.lowercased() }
         self.bytes = self.extensions.map { Array($0.utf8) }
+        self.lengths = bytes.reduce(0) { $0 | Self.length($1.count) }
     }
 
     /// The outermost package on the way to `path`, which may be `path` itself.
@@ -61,9 +64,16 @@ package struct PackageNames: Sendable, Equatable {
     }
 
     private func isExtension(_ candidate: ArraySlice<UInt8>) -> Bool {
-        bytes.contains { known in
-            known.count == candidate.count
-                && zip(known, candidate).allSatisfy { $0 == ($1 >= 0x41 && $1 <= 0x5A ? $1 | 0x20 : $1) }
+        guard lengths & Self.length(candidate.count) != 0 else { return false }
+        return bytes.contains { known in
+            guard known.count == candidate.count else { return false }
+            for index in known.indices {
+                let byte = candidate[candidate.startIndex + index]
+                guard known[index] == (byte >= 0x41 && byte <= 0x5A ? byte | 0x20 : byte) else { return false }
+            }
+            return true
         }
     }
+
+    private static func length(_ count: Int) -> UInt64 { 1 << UInt64(min(count, 63)) }
 }

@@ -1,3 +1,5 @@
+import Glibc
+
 /// Cuts a stream of bytes into lines of limited length. Pure: bytes in, lines out.
 package struct LineFramer: Sendable {
     /// What a stretch of bytes amounted to.
@@ -19,17 +21,17 @@ package struct LineFramer: Sendable {
     package var pendingByteCount: Int { pending.count }
 
     /// Takes the next bytes; returns the lines that they complete. Empty lines are dropped.
-    package mutating func feed(_ bytes: some Collection<UInt8>) -> [Output] {
+    package mutating func feed(_ bytes: UnsafeRawBufferPointer) -> [Output] {
         guard !isBroken else { return [] }
         var output: [Output] = []
-        var rest = bytes[...]
-        while let newline = rest.firstIndex(of: 0x0A) {
-            let part = rest[..<newline]
-            guard pending.count + part.count <= limit else { return output + broken() }
-            let line = pending + part
+        var rest = bytes
+        while let start = rest.baseAddress, let newline = memchr(start, 0x0A, rest.count) {
+            let length = UnsafeRawPointer(newline) - start
+            guard pending.count + length <= limit else { return output + broken() }
+            pending += rest[..<length]
+            if !pending.isEmpty { output.append(.line(pending)) }
             pending = []
-            if !line.isEmpty { output.append(.line(line)) }
-            rest = rest[rest.index(after: newline)...]
+            rest = UnsafeRawBufferPointer(rebasing: rest[(length + 1)...])
         }
         guard pending.count + rest.count <= limit else { return output + broken() }
         pending += rest

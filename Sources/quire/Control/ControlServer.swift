@@ -3,12 +3,21 @@ import Logging
 import QuireTransport
 import QuireCore
 import ServiceLifecycle
+import Synchronization
 
-/// Serves the control socket: one thread for all sockets, a task for each request.
+/// Serves the control socket: one thread for all sockets, a task for each request that may have to wait.
 ///
 /// At a graceful shutdown the socket goes, requests under way are cancelled and still answered; connections stay until
 /// `close` or the end of the process, so that a client knows when the daemon is really gone.
 final class ControlServer: Service {
+    private final class Running: Sendable {
+        private let value = Atomic<Bool>(false)
+
+        var isRunning: Bool { value.load(ordering: .relaxed) }
+
+        func set(_ isRunning: Bool) { value.store(isRunning, ordering: .relaxed) }
+    }
+
     private struct Client: Sendable {
         let peer: RPCPeer
         let session: ClientSession
@@ -20,6 +29,8 @@ final class ControlServer: Service {
     private let loop: MessageLoop
     private let clients: AsyncStream<Client>
     private let accepted: AsyncStream<Client>.Continuation
+    /// Whether requests are answered.
+    private let running = Running()
 
     /// Listens in `home` from now on; requests are answered once `run` is called.
     ///
@@ -38,9 +49,15 @@ final class ControlServer: Service {
                 // An error of fixed text always has a form in JSON.
                 (try? WireCodec.line(RPCFailure(id: nil, error: RPCError(error)))) ?? []
             },
-            accepted: { [loop, accepted] descriptor, credentials in
+            accepted: { [loop, accepted, running] descriptor, credentials in
                 let session = ClientSession(pid: credentials.pid)
-                let peer = RPCPeer(answersRequests: true, whenClosed: { session.close() })
+                let peer = RPCPeer(answersRequests: true) { request, peer in
+                    guard running.isRunning, let answer = methods.answerAtOnce(request, session) else { return false }
+                    Self.send(answer, to: request, of: peer, logger)
+                    return true
+                } whenClosed: {
+                    session.close()
+                }
                 session.attach(peer)
                 peer.attach(descriptor, to: loop)
                 accepted.yield(Client(peer: peer, session: session))
@@ -50,6 +67,7 @@ final class ControlServer: Service {
 
     /// Answers until the task is cancelled or the service group shuts down.
     func run() async {
+        running.set(true)
         await withGracefulShutdownHandler {
             await withTaskCancellationHandler {
                 await withDiscardingTaskGroup { group in
@@ -57,13 +75,18 @@ final class ControlServer: Service {
                     group.cancelAll()
                 }
             } onCancel: {
-                self.accepted.finish()
+                self.stop()
             }
         } onGracefulShutdown: {
-            self.accepted.finish()
+            self.stop()
         }
         loop.stopListening()
         unlink("\(home)/\(DriveConnection.socketName)")
+    }
+
+    private func stop() {
+        running.set(false)
+        accepted.finish()
     }
 
     /// Closes all connections.
@@ -100,13 +123,18 @@ final class ControlServer: Service {
             }
             return answer
         }
+        let cancelled = RPCError(code: RPCError.cancelled, message: "cancelled")
+        Self.send(answer ?? .failure(cancelled), to: request, of: client.peer, logger)
+    }
+
+    private static func send(
+        _ answer: Result<MethodTable.Value, RPCError>, to request: RPCIncoming, of peer: RPCPeer, _ logger: Logger
+    ) {
         switch answer {
-        case .success(let value)?: client.peer.answer(request.id, with: value)
-        case .failure(let error)?:
+        case .success(let value): peer.answer(request.id, with: value)
+        case .failure(let error):
             logger.debug("request refused", metadata: ["method": "\(request.method)", "error": "\(error.message)"])
-            client.peer.answer(request.id, with: error)
-        case nil:
-            client.peer.answer(request.id, with: RPCError(code: RPCError.cancelled, message: "cancelled"))
+            peer.answer(request.id, with: error)
         }
     }
 }

@@ -41,36 +41,35 @@ final class CoordinationService: Sendable {
             .init(
                 claims: coordinator.snapshot().map(Self.shown), presenters: coordinator.presenters().map(Self.shown))
         }
+        methods.onAtOnce(CoordinationMethods.Acquire.self) { [self] in try acquireAtOnce($0, for: $1) }
         methods.on(CoordinationMethods.Acquire.self) { [self] parameters, context in
             try await acquire(parameters, for: context.client, prepares: false)
         }
         methods.on(CoordinationMethods.Prepare.self) { [self] parameters, context in
             try await acquire(parameters, for: context.client, prepares: true)
         }
-        methods.on(CoordinationMethods.Release.self) { [self] parameters, context in
-            let id = try claim(parameters.claim, of: context.client)
+        methods.onAtOnce(CoordinationMethods.Release.self) { [self] parameters, client in
+            let id = try claim(parameters.claim, of: client)
             state.withLock { $0.claims[id] = nil }
             coordinator.release(id)
             return WireNothing()
         }
-        methods.on(CoordinationMethods.DidMove.self) { [self] parameters, context in
-            try didMove(parameters, by: context.client)
-        }
-        methods.on(CoordinationMethods.DidChangeAttributes.self) { [self] parameters, context in
+        methods.onAtOnce(CoordinationMethods.DidMove.self) { [self] in try didMove($0, by: $1) }
+        methods.onAtOnce(CoordinationMethods.DidChangeAttributes.self) { [self] parameters, client in
             let path = parameters.path.path
-            _ = try writing(parameters.claim, of: context.client, [path])
+            _ = try writing(parameters.claim, of: client, [path])
             coordinator.noteUbiquityAttributes(path, Set(parameters.attributes))
             return WireNothing()
         }
         methods.on(PresenterMethods.Add.self) { [self] parameters, context in try add(parameters, context.client) }
-        methods.on(PresenterMethods.Remove.self) { [self] parameters, context in
-            let (id, client) = try presenter(parameters.presenter, of: context.client)
+        methods.onAtOnce(PresenterMethods.Remove.self) { [self] parameters, session in
+            let (id, client) = try presenter(parameters.presenter, of: session)
             state.withLock { $0.presenters[id] = nil }
             coordinator.unregister(id, of: client)
             return WireNothing()
         }
-        methods.on(PresenterMethods.SetPath.self) { [self] parameters, context in
-            let (id, client) = try presenter(parameters.presenter, of: context.client)
+        methods.onAtOnce(PresenterMethods.SetPath.self) { [self] parameters, session in
+            let (id, client) = try presenter(parameters.presenter, of: session)
             _ = coordinator.setPath(parameters.path?.path, of: id, by: client)
             return WireNothing()
         }
@@ -78,12 +77,20 @@ final class CoordinationService: Sendable {
 
     // MARK: Claims
 
-    private func acquire(
-        _ parameters: CoordinationMethods.Acquire.Parameters, for session: ClientSession, prepares: Bool
-    ) async throws -> CoordinationMethods.Acquire.Result {
+    private struct Wanted {
+        let accesses: [Access]
+        let purpose: Purpose
+        let options: AcquireOptions
+    }
+
+    private func wanted(
+        _ parameters: CoordinationMethods.Acquire.Parameters, for session: ClientSession
+    ) throws(QuireError) -> Wanted {
         let accesses = try Self.accesses(parameters)
         let client = client(session)
-        let presenter = try parameters.presenter.map { try self.presenter($0, of: session).id }
+        let presenter = try parameters.presenter.map { number throws(QuireError) in
+            try self.presenter(number, of: session).id
+        }
         let known = presenter.flatMap { id in state.withLock { $0.presenters[id]?.purpose } }
         let purpose = parameters.purpose.map { Purpose($0) } ?? known ?? ownPurpose()
         guard purpose != .mount else { throw QuireError(.notAllowed, "\(purpose) is the purpose of programs") }
@@ -91,20 +98,46 @@ final class CoordinationService: Sendable {
             client: client.id, processID: session.pid > 0 ? session.pid : nil,
             deadline: parameters.timeoutSeconds.map { .milliseconds(Int64(min(max($0, 0), 1e9) * 1000)) })
         options.presenter = presenter
+        return Wanted(accesses: accesses, purpose: purpose, options: options)
+    }
+
+    private func acquire(
+        _ parameters: CoordinationMethods.Acquire.Parameters, for session: ClientSession, prepares: Bool
+    ) async throws -> CoordinationMethods.Acquire.Result {
+        let wanted = try wanted(parameters, for: session)
+        var options = wanted.options
         options.isPreparation = prepares
         let claim: Claim
         do throws(CoordinationError) {
-            claim = try await coordinator.acquire(accesses, purpose: purpose, options)
+            claim = try await coordinator.acquire(wanted.accesses, purpose: wanted.purpose, options)
         } catch {
             if error.code == .cancelled { throw CancellationError() }
-            throw Self.refusal(error, accesses.map(\.path.description).joined(separator: ", "))
+            throw Self.refusal(error, wanted.accesses)
         }
         // A caller that took its request back, or has gone, would never release it.
         guard !Task.isCancelled, !session.isClosed else {
             coordinator.release(claim)
             throw CancellationError()
         }
-        state.withLock { $0.claims[claim.id] = client.id }
+        return granted(claim, session)
+    }
+
+    /// Nil where somebody must be waited for or asked.
+    private func acquireAtOnce(
+        _ parameters: CoordinationMethods.Acquire.Parameters, for session: ClientSession
+    ) throws(QuireError) -> CoordinationMethods.Acquire.Result? {
+        let wanted = try wanted(parameters, for: session)
+        do throws(CoordinationError) {
+            return try coordinator.acquireAtOnce(wanted.accesses, purpose: wanted.purpose, wanted.options)
+                .map { granted($0, session) }
+        } catch {
+            throw Self.refusal(error, wanted.accesses)
+        }
+    }
+
+    private func granted(_ claim: Claim, _ session: ClientSession) -> CoordinationMethods.Acquire.Result {
+        let client = client(session).id
+        state.withLock { $0.claims[claim.id] = client }
         return .init(claim: claim.id.rawValue, paths: claim.accesses.map { WirePath($0.path) })
     }
 
@@ -258,8 +291,9 @@ final class CoordinationService: Sendable {
             hung: report.isHung)
     }
 
-    private static func refusal(_ error: CoordinationError, _ items: String) -> QuireError {
-        switch error.code {
+    private static func refusal(_ error: CoordinationError, _ accesses: [Access]) -> QuireError {
+        let items = accesses.map(\.path.description).joined(separator: ", ")
+        return switch error.code {
         case .deadline: QuireError(.busy, "\(items): \(error)")
         case .cancelled: QuireError(.temporary, "\(items): \(error)")
         case .refused: QuireError(.notAllowed, "\(items): \(error)")

@@ -38,12 +38,16 @@ struct WireTests {
     @Test("Lines are cut out of any pieces")
     func framing() {
         var framer = LineFramer(limit: 4)
-        #expect(framer.feed(Array("ab".utf8)) == [])
-        #expect(framer.feed(Array("cd\n\ne\nf".utf8)) == [.line(Array("abcd".utf8)), .line(Array("e".utf8))])
+        #expect(feed("ab", to: &framer) == [])
+        #expect(feed("cd\n\ne\nf", to: &framer) == [.line(Array("abcd".utf8)), .line(Array("e".utf8))])
         #expect(framer.pendingByteCount == 1)
-        #expect(framer.feed(Array("ghi\nk\n".utf8)) == [.line(Array("fghi".utf8)), .line(Array("k".utf8))])
-        #expect(framer.feed(Array("x\n12345".utf8)) == [.line(Array("x".utf8)), .tooLong])
-        #expect(framer.feed(Array("\nmore\n".utf8)) == [])
+        #expect(feed("ghi\nk\n", to: &framer) == [.line(Array("fghi".utf8)), .line(Array("k".utf8))])
+        #expect(feed("x\n12345", to: &framer) == [.line(Array("x".utf8)), .tooLong])
+        #expect(feed("\nmore\n", to: &framer) == [])
+    }
+
+    private func feed(_ text: String, to framer: inout LineFramer) -> [LineFramer.Output] {
+        Array(text.utf8).withUnsafeBytes { framer.feed($0) }
     }
 
     @Test("An error keeps its kind over the wire")

@@ -1,0 +1,80 @@
+import Foundation
+import Glibc
+import QuireCore
+import QuireTransport
+
+/// A drive in memory, mounted from its beginning to `end`.
+final class MountedDrive {
+    private let quire: String
+    private let root: URL
+    private var home: String { root.appending(path: "home").path }
+    private var mountpoint: String { root.appending(path: "mount").path }
+
+    init(quire: String) throws {
+        self.quire = quire
+        root = URL(filePath: "/dev/shm/quire-claims-\(UUID())")
+        try FileManager.default.createDirectory(at: root.appending(path: "mount"), withIntermediateDirectories: true)
+        try run("mount", "--home", home, mountpoint)
+    }
+
+    func end() throws {
+        try run("unmount", "--home", home)
+        try FileManager.default.removeItem(at: root)
+    }
+
+    private func run(_ arguments: String...) throws {
+        let process = Process()
+        process.executableURL = URL(filePath: quire)
+        process.arguments = arguments
+        process.standardOutput = FileHandle.nullDevice
+        try process.run()
+        process.waitUntilExit()
+        guard process.terminationStatus == 0 else {
+            throw QuireError(.unavailable, "\(quire) \(arguments) ended with \(process.terminationStatus)")
+        }
+    }
+
+    /// Claim and release over the socket, median in microseconds.
+    func overSocket() async throws -> Double {
+        let connection = try DriveConnection(home: home)
+        defer { connection.close() }
+        let access = CoordinationMethods.Access(path: WirePath("a document.txt"), access: "write")
+        var times: [Double] = []
+        for _ in 0..<5_000 {
+            let start = ContinuousClock.now
+            let claim = try await connection.call(CoordinationMethods.Acquire.self, .init([access]))
+            _ = try await connection.call(CoordinationMethods.Release.self, .init(claim: claim.claim))
+            times.append((ContinuousClock.now - start) / .microseconds(1))
+        }
+        return times.sorted()[times.count / 2]
+    }
+
+    /// An app that presents `count` documents, as long as the connection lasts.
+    func present(_ count: Int) async throws -> DriveConnection {
+        let app = try DriveConnection(home: home)
+        for number in 0..<count {
+            let path = RelativePath([FileName("other \(number)")].compactMap(\.self))
+            _ = try await app.call(PresenterMethods.Add.self, .init(path: WirePath(path)))
+        }
+        return app
+    }
+
+    /// What a plain program does: it creates, writes, reads and removes documents.
+    func workAsProgram() throws {
+        var byte: UInt8 = 0x61
+        for number in 0..<200 {
+            let path = "\(mountpoint)/document \(number)"
+            let writer = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0o644)
+            guard writer >= 0, write(writer, &byte, 1) == 1, close(writer) == 0 else { throw QuireError.last(path) }
+            let reader = open(path, O_RDONLY | O_CLOEXEC)
+            guard reader >= 0, read(reader, &byte, 1) == 1, close(reader) == 0 else { throw QuireError.last(path) }
+            guard unlink(path) == 0 else { throw QuireError.last(path) }
+        }
+    }
+}
+
+extension QuireError {
+    fileprivate static func last(_ path: String) -> QuireError {
+        QuireError(.failed, "\(path): \(String(cString: strerror(errno)))")
+    }
+}
