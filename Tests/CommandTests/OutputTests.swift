@@ -25,12 +25,20 @@ struct OutputTests {
         let text = String(decoding: try WireCodec.line(status), as: UTF8.self)
         #expect(
             text == """
-                {"conflicts":0,"device":"d","errors":[],"home":"/h","items":0,"mountpoint":null,"passthrough":false,\
-                "pending":{"delete":0,"download":0,"rename":0,"upload":0},"providers":[],"rescanning":false,\
+                {"conflicts":0,"device":"d","errors":[],"heldDeletions":0,"home":"/h","items":0,"mountpoint":null,\
+                "passthrough":false,"pending":{"delete":0,"download":0,"rename":0,"upload":0},"providers":[],"rescanning":false,\
                 "state":"stopped"}
 
                 """)
         #expect(try WireCodec.decode(DriveStatus.self, from: Array(text.utf8)) == status)
+    }
+
+    @Test("status says that deletions are held back, and how they are let go")
+    func heldDeletions() {
+        let status = DriveStatus(home: "/h", mountpoint: "/m", device: "d", state: .mounted, heldDeletions: 30)
+        #expect(StatusText.drive(status).contains("Held       30 deletions, until `quire sync --confirm-deletes`"))
+        let none = DriveStatus(home: "/h", mountpoint: "/m", device: "d", state: .mounted)
+        #expect(!StatusText.drive(none).contains("Held"))
     }
 
     @Test("status --driver shows requests as a table, what waited below, and why there is no passthrough")

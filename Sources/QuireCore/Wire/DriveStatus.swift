@@ -40,6 +40,8 @@ package struct DriveStatus: Codable, Sendable, Hashable {
     package var items: Int
     package var pending: PendingCounts
     package var conflicts: Int
+    /// Deletions that are not believed until `quire sync --confirm-deletes`; missing from older daemons.
+    package var heldDeletions: Int?
     package var errors: [Problem]
     package var providers: [Provider]
     /// Whether reads and writes stay in the kernel.
@@ -50,7 +52,8 @@ package struct DriveStatus: Codable, Sendable, Hashable {
     package init(
         home: String, mountpoint: String?, device: String, state: State, items: Int = 0,
         pending: PendingCounts = .init(),
-        conflicts: Int = 0, errors: [Problem] = [], providers: [Provider] = [], passthrough: Bool = false,
+        conflicts: Int = 0, heldDeletions: Int = 0, errors: [Problem] = [], providers: [Provider] = [],
+        passthrough: Bool = false,
         rescanning: Bool = false
     ) {
         self.home = home
@@ -60,6 +63,7 @@ package struct DriveStatus: Codable, Sendable, Hashable {
         self.items = items
         self.pending = pending
         self.conflicts = conflicts
+        self.heldDeletions = heldDeletions
         self.errors = errors
         self.providers = providers
         self.passthrough = passthrough
@@ -67,7 +71,8 @@ package struct DriveStatus: Codable, Sendable, Hashable {
     }
 
     private enum CodingKeys: CodingKey {
-        case home, mountpoint, device, state, items, pending, conflicts, errors, providers, passthrough, rescanning
+        case home, mountpoint, device, state, items, pending, conflicts, heldDeletions, errors, providers, passthrough,
+            rescanning
     }
 
     package func encode(to encoder: any Encoder) throws {
@@ -79,6 +84,7 @@ package struct DriveStatus: Codable, Sendable, Hashable {
         try container.encode(items, forKey: .items)
         try container.encode(pending, forKey: .pending)
         try container.encode(conflicts, forKey: .conflicts)
+        try container.encode(heldDeletions ?? 0, forKey: .heldDeletions)
         try container.encode(errors, forKey: .errors)
         try container.encode(providers, forKey: .providers)
         try container.encode(passthrough, forKey: .passthrough)

@@ -27,7 +27,6 @@ struct RoundReport: Sendable, Hashable {
 
     /// Changes that wait for time or for the user's doing.
     var parked: Int { push.failed + (pull?.failed.count ?? 0) }
-    var held: Int { push.held + (pull?.held ?? 0) }
 }
 
 /// Keeps one container and its provider equal.
@@ -49,7 +48,8 @@ final class SyncEngine: Sendable {
         var lastPoll: FileTime?
         var mustPull = true
         var deletionsConfirmed = false
-        var held = 0
+        /// As the last pull left it.
+        var heldByPull = 0
     }
 
     init(context: SyncContext) {
@@ -64,6 +64,7 @@ final class SyncEngine: Sendable {
     func confirmDeletions() {
         state.withLock { state in
             state.deletionsConfirmed = true
+            state.heldByPull = 0
             state.mustPull = true
         }
         wake()
@@ -75,7 +76,7 @@ final class SyncEngine: Sendable {
             EngineStatus(
                 container: context.container.id, providerName: context.container.providerName,
                 isOnline: state.isConnected && state.offline == nil, message: state.offline, lastPoll: state.lastPoll,
-                heldDeletions: state.held)
+                heldDeletions: state.heldByPull)
         }
     }
 
@@ -124,7 +125,6 @@ final class SyncEngine: Sendable {
                 return state.mustPull
             }
             if pulls && !pullsFirst || mustPull { report.pull = try await pull(confirmed) }
-            state.withLock { $0.held = report.held }
             try await clearSettled(report)
             report.retriesSoon = report.parked > 0 && context.retries.hasFreshFailures
         } catch let failure as SyncFailure {
@@ -204,6 +204,7 @@ final class SyncEngine: Sendable {
             if !result.isComplete { state.withLock { $0.mustPull = result.left > 0 || result.applied > 0 } }
             state.withLock { state in
                 state.lastPoll = started
+                state.heldByPull = result.held
                 if result.held == 0, result.isComplete { state.deletionsConfirmed = false }
             }
             return result
@@ -248,6 +249,6 @@ package struct EngineStatus: Sendable, Hashable {
     /// Why it is not online.
     package var message: String?
     package var lastPoll: FileTime?
-    /// Deletions that wait for `quire sync --confirm-deletes`.
+    /// How much is missing at the provider that is kept here until `quire sync --confirm-deletes`.
     package var heldDeletions: Int
 }

@@ -27,4 +27,6 @@ package struct SyncStatus: Sendable, Hashable {
     package var errors: [ParkedChange] = []
     package var transfers: [Transfer] = []
     package var engines: [EngineStatus] = []
+    /// Deletions that wait for `quire sync --confirm-deletes`: what is missing here is kept at the providers, or the other way.
+    package var heldDeletions = 0
 }

@@ -144,9 +144,9 @@ package final class SyncService: Sendable {
             return .unreachable(message: message, pending: await pendingCount())
         }
         let status = await status()
-        let held = reports.reduce(0) { $0 + $1.held }
-        if status.conflicts.isEmpty, status.errors.isEmpty, held == 0 { return .settled }
-        return .unresolved(conflicts: status.conflicts, errors: status.errors, heldDeletions: held)
+        if status.conflicts.isEmpty, status.errors.isEmpty, status.heldDeletions == 0 { return .settled }
+        return .unresolved(
+            conflicts: status.conflicts, errors: status.errors, heldDeletions: status.heldDeletions)
     }
 
     private func pendingCount() async -> Int { await status().pending.total }
@@ -171,6 +171,8 @@ package final class SyncService: Sendable {
                 status.errors += try await environment.index.parked(container)
             }
             status.conflicts = try await environment.index.conflictCopies()
+            status.heldDeletions = try await environment.index.heldDeletions()
+            for engine in status.engines { status.heldDeletions += engine.heldDeletions }
         } catch {
             logger.info("the index cannot be read", metadata: ["error": "\(error)"])
         }

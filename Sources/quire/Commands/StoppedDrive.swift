@@ -80,7 +80,8 @@ struct StoppedDrive: DriveCaller {
             items: counts.items,
             pending: PendingCounts(
                 upload: counts.pendingUploads, delete: counts.pendingDeletes, rename: counts.pendingRenames),
-            conflicts: counts.conflicts, errors: DriveStatus.Problem.list(errors),
+            conflicts: counts.conflicts, heldDeletions: try await index.index.heldDeletes(),
+            errors: DriveStatus.Problem.list(errors),
             providers: names.compactMap { $0.flatMap(configuration.provider(named:)) }.map {
                 DriveStatus.Provider(name: $0.name, url: $0.url, online: false)
             })

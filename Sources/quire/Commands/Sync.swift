@@ -49,7 +49,7 @@ struct Sync: AsyncParsableCommand {
         case .unresolved:
             "\(outcome.conflicts) conflicts and \(outcome.errors.count) parked errors remain; see `quire status`"
         case .deletesHeld:
-            "deletions are held back because so much is missing at once; `quire sync --confirm-deletes` uploads them"
+            "deletions are held back because so much is missing at once; `quire sync --confirm-deletes` carries them out"
         case .unreachable: "a provider is unreachable; \(pending)"
         case .timedOut: "time is up; \(pending)"
         }

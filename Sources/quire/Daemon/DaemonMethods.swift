@@ -92,7 +92,7 @@ extension DriveParts {
         return DriveStatus(
             home: home.location.home, mountpoint: mount.mountpoint, device: configuration.deviceName, state: .mounted,
             items: items, pending: PendingCounts(status.pending), conflicts: status.conflicts.count,
-            errors: errors,
+            heldDeletions: status.heldDeletions, errors: errors,
             providers: providers(status.engines), passthrough: mount.isPassthrough,
             rescanning: index.index.rescanProgress.isActive)
     }

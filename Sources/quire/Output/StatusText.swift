@@ -16,6 +16,10 @@ enum StatusText {
         lines.append(row("Items", "\(status.items)"))
         lines.append(row("Pending", pending(status.pending)))
         if status.conflicts > 0 { lines.append(row("Conflicts", "\(status.conflicts) (see `quire conflicts`)")) }
+        if let held = status.heldDeletions, held > 0 {
+            let what = held == 1 ? "1 deletion" : "\(held) deletions"
+            lines.append(row("Held", "\(what), until `quire sync --confirm-deletes` says that they are meant"))
+        }
         for problem in status.errors {
             lines.append(row("Error", "\(problem.path.path): \(problem.message) (since \(problem.since))"))
         }
