@@ -42,15 +42,13 @@ struct ArgumentTests {
         #expect(find.count && find.null && !find.json)
     }
 
-    @Test("An expression is a pattern, or terms")
+    @Test("An expression is a pattern for the name, or a condition")
     func expressions() throws {
-        #expect(try FindExpression("*.txt").name == "*.txt")
-        let both = try FindExpression(#"name == "a b*" && state=dirty"#)
-        #expect(both.name == "a b*")
-        #expect(both.states == [.dirty])
-        #expect(try FindExpression("").name == nil)
-        #expect(throws: QuireError.self) { _ = try FindExpression("size == 3") }
-        #expect(throws: QuireError.self) { _ = try FindExpression("state == new") }
+        #expect(try Find.split("*.txt", name: nil) == ("*.txt", nil))
+        #expect(try Find.split("size > 3", name: "a*") == ("a*", "size > 3"))
+        #expect(try Find.split(" ", name: nil) == (nil, nil))
+        #expect(try Find.split(nil, name: "b") == ("b", nil))
+        #expect(throws: QuireError.self) { _ = try Find.split("*.txt", name: "a") }
     }
 
     @Test("Mount options")

@@ -158,7 +158,12 @@ extension EndToEnd {
                 try await drive.sync()
                 #expect(try await find(["state == current && name == \"*.txt\""]).count == 2)
                 #expect(try await find(["*.nothing"]).isEmpty)
-                #expect(await drive.quire("find", "colour == red").status == 64)
+                #expect(try await find(["name == \"THREE*\"c || size == 2 && dirty == no"]) == ["three.md"])
+                // What is known of a document is found without its content.
+                try await drive.sh("echo content > large; \"$QUIRE\" sync; \"$QUIRE\" evict large")
+                #expect(try await find(["InRange(size, 8, 1KB) && uploaded == true && dataless == true"]) == ["large"])
+                let wrong = await drive.quire("find", "size > 1 && colour == red")
+                #expect(wrong.status == 64 && wrong.errors.contains("at 13: expected an attribute (name, "))
             }
         }
 

@@ -26,6 +26,8 @@ package enum ItemMethods {
         package static let name = "find"
 
         package struct Parameters: Codable, Sendable {
+            /// A query expression; see Documentation/Queries.md.
+            package var expression: String?
             /// A shell pattern for the item's own name.
             package var name: String?
             /// Items in any of these states.
@@ -35,7 +37,11 @@ package enum ItemMethods {
             /// Answer with the number alone.
             package var countOnly: Bool
 
-            package init(name: String?, states: [ItemState]?, directory: WirePath?, countOnly: Bool) {
+            package init(
+                expression: String? = nil, name: String? = nil, states: [ItemState]? = nil, directory: WirePath? = nil,
+                countOnly: Bool = false
+            ) {
+                self.expression = expression
                 self.name = name
                 self.states = states
                 self.directory = directory

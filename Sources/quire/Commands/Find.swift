@@ -3,15 +3,16 @@ import QuireCore
 
 struct Find: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Find documents by name and state.",
+        abstract: "Find documents by what is known of them.",
         discussion: """
-            Prints paths relative to the drive's root. EXPRESSION is a shell pattern for the name (`*.txt`), or terms joined by \
-            &&: `name == "*.txt" && state == dirty`. What was saved before the query starts is found.
+            Prints paths relative to the drive's root. EXPRESSION is a shell pattern for the name (`*.txt`), or a condition: \
+            `name == "report*"c && size > 1MB && (dirty == true || hasConflicts == true)`; Documentation/Queries.md has all of \
+            it. What was saved before the query starts is found, whether its content is here or not.
             """)
 
     @OptionGroup var home: HomeOptions
 
-    @Argument(help: "A name pattern, or terms joined by &&.")
+    @Argument(help: "A name pattern, or a condition.")
     var expression: String?
 
     @Option(
@@ -22,7 +23,7 @@ struct Find: AsyncParsableCommand {
     @Option(
         name: [.customLong("state"), .customLong("state", withSingleDash: true)],
         help: ArgumentHelp("Only items in this state; may be given several times.", valueName: "state"),
-        transform: FindExpression.state)
+        transform: Find.state)
     var states: [ItemState] = []
 
     @Option(
@@ -40,18 +41,35 @@ struct Find: AsyncParsableCommand {
     var null = false
 
     func run() async throws {
-        var terms = try FindExpression(expression ?? "")
-        if let name { try terms.add(name: String(decoding: ArgumentBytes.bytes(name), as: UTF8.self)) }
-        terms.add(states: states)
         let drive = try await DriveSession.daemonOrStopped(home)
         let base = try directory.map { WirePath(try drive.paths.path($0)) }
+        let (pattern, condition) = try Self.split(expression, name: name)
         let parameters = ItemMethods.Find.Parameters(
-            name: terms.name, states: terms.states, directory: base, countOnly: count)
+            expression: condition, name: pattern.map { String(decoding: ArgumentBytes.bytes($0), as: UTF8.self) },
+            states: states.isEmpty ? nil : states, directory: base, countOnly: count)
         let (json, null) = (json, null)
         let result = try await drive.caller.call(ItemMethods.Find.self, parameters) { items in
             for item in items { Self.show(item, json: json, null: null) }
         }
         if count { Output.line("\(result.count)") }
+    }
+
+    /// Whether the argument is a pattern for the name or a condition, which has an operator in it.
+    static func split(_ expression: String?, name: String?) throws(QuireError) -> (pattern: String?, condition: String?)
+    {
+        guard let expression, !expression.allSatisfy(\.isWhitespace) else { return (name, nil) }
+        if expression.contains(where: { "=<>!&|(".contains($0) }) { return (name, expression) }
+        guard name == nil else { throw QuireError(.usage, "two patterns for the name", remedy: "Give one") }
+        return (expression, nil)
+    }
+
+    /// The state of that name.
+    static func state(_ text: String) throws(QuireError) -> ItemState {
+        guard let state = ItemState(rawValue: text) else {
+            let known = ItemState.allCases.map(\.rawValue).joined(separator: ", ")
+            throw QuireError(.usage, "\"\(text)\" is not a state", remedy: "States are: \(known)")
+        }
+        return state
     }
 
     private static func show(_ item: ItemStatus, json: Bool, null: Bool) {

@@ -1,4 +1,5 @@
 import QuireCore
+import QuireIndex
 import QuireStore
 
 /// Answers questions about items, from the index and the store; asks no provider.
@@ -38,11 +39,22 @@ struct DriveView: Sendable {
             guard entry.kind == .directory else { throw QuireError(.usage, "\(directory) is not a directory") }
         }
         let states = query.states.map(Set.init)
-        let found = try await catalog.entries(below: directory, name: query.name.map(Glob.init)).map(status).filter {
-            states?.contains($0.state) ?? true
+        let predicate = try query.expression.map(Self.predicate)
+        let found = try await catalog.entries(below: directory, name: query.name.map(Glob.init)).compactMap { entry in
+            let status = status(entry)
+            guard states?.contains(status.state) ?? true else { return nil as ItemStatus? }
+            return predicate?.matches { entry.value(of: $0, state: status.state) } ?? true ? status : nil
         }
         if !query.countOnly { await body(found) }
         return found.count
+    }
+
+    private static func predicate(_ expression: String) throws(QuireError) -> QueryPredicate {
+        do throws(QueryError) {
+            return try QueryParser.parse(expression)
+        } catch {
+            throw QuireError(.usage, "the expression cannot be read \(error)")
+        }
     }
 
     /// The regular files below a directory, in parts; returns their number.

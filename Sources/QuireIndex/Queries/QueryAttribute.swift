@@ -1,0 +1,63 @@
+/// What a query can ask of an item.
+package enum QueryAttribute: String, Sendable, Hashable, CaseIterable {
+    /// The item's own name.
+    case name
+    /// Below the drive's root.
+    case path
+    /// Bytes, whether the content is here or not.
+    case size
+    /// `file`, `directory`, `symlink` and so on.
+    case kind
+    /// When the content last changed.
+    case modified
+    /// When content or attributes last changed in the store.
+    case changed
+    /// An `ItemState`.
+    case state
+    case tags
+    case container
+    case pinned
+    /// Something waits for upload.
+    case dirty
+    /// The provider has all of it.
+    case uploaded
+    /// It is a conflict copy, or has one beside it.
+    case hasConflicts
+    /// Only its attributes are here.
+    case dataless
+    case downloadingStatus
+
+    /// What values it has.
+    package enum Kind: Sendable {
+        case text, number, date, flag
+    }
+
+    package var kind: Kind {
+        switch self {
+        case .name, .path, .kind, .state, .tags, .container, .downloadingStatus: .text
+        case .size: .number
+        case .modified, .changed: .date
+        case .pinned, .dirty, .uploaded, .hasConflicts, .dataless: .flag
+        }
+    }
+
+    /// By its plain name, or by Apple's; upper and lower case are alike.
+    package init?(named name: String) {
+        guard let attribute = Self.byName[name.lowercased()] else { return nil }
+        self = attribute
+    }
+
+    /// Apple's names (`MDItem.h`, `NSMetadataAttributes.h`) beside the plain ones.
+    private static let appleNames: [String: QueryAttribute] = [
+        "kMDItemFSName": .name, "kMDItemDisplayName": .name, "kMDItemPath": .path, "kMDItemFSSize": .size,
+        "kMDItemFSContentChangeDate": .modified, "kMDItemContentModificationDate": .modified, "kMDItemUserTags": .tags,
+        "NSMetadataUbiquitousItemHasUnresolvedConflictsKey": .hasConflicts,
+        "NSMetadataUbiquitousItemIsUploadedKey": .uploaded,
+        "NSMetadataUbiquitousItemDownloadingStatusKey": .downloadingStatus,
+        "NSMetadataUbiquitousItemContainerDisplayNameKey": .container,
+    ]
+
+    private static let byName = Dictionary(
+        appleNames.map { ($0.key.lowercased(), $0.value) } + allCases.map { ($0.rawValue.lowercased(), $0) },
+        uniquingKeysWith: { first, _ in first })
+}
