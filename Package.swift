@@ -23,7 +23,7 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
         // SQLite for the metadata index: WAL, migrations, one writer and many readers.
         .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
-        // SHA-256 of content.
+        // SHA-256 of content; MD5 in the names of thumbnails, where freedesktop.org's specification wants it.
         .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
         // The command line: parsing, help and shell completions.
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
@@ -49,7 +49,9 @@ let package = Package(
         // Both ends of the control socket: what the daemon, the commands and the library share.
         .target(name: "QuireTransport", dependencies: ["QuireCore"], swiftSettings: settings),
         .target(
-            name: "Quire", dependencies: ["QuireTransport", "QuireCore", "CLinux"], swiftSettings: settings),
+            name: "Quire",
+            dependencies: ["QuireTransport", "QuireCore", "CLinux", .product(name: "Crypto", package: "swift-crypto")],
+            swiftSettings: settings),
         .target(name: "QuireCoordination", dependencies: ["QuireCore"], swiftSettings: settings),
         .target(
             name: "QuireStore",

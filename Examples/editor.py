@@ -6,40 +6,33 @@
 Reads commands: `type TEXT` (an unsaved edit), `show`, `quit`. Prints what the daemon calls. What is typed and not saved
 is what `cat MOUNTPOINT/DOCUMENT` prints, as opening the file asks this editor to save first; what others write is shown.
 """
-import json, os, socket, sys, threading
+import json, pathlib, socket, sys, threading
 
 home, mountpoint, document = sys.argv[1:4]
-path = os.path.join(mountpoint, document)
+path = pathlib.Path(mountpoint, document)
+text, unsaved = path.read_text(), False
 lock = threading.Lock()
-text, unsaved = "", False
 connection = socket.socket(socket.AF_UNIX)
-connection.connect(os.path.join(home, "daemon.sock"))
+connection.connect(f"{home}/daemon.sock")
 
 
 def send(message):
     connection.sendall((json.dumps(dict(message, jsonrpc="2.0")) + "\n").encode())
 
 
-def load():
-    global text, unsaved
-    with open(path) as file:
-        text, unsaved = file.read(), False
-
-
 def called(call):
     """One call of the daemon. Returns the answer's result."""
-    global unsaved, path
+    global text, unsaved, path
     print(call["callback"], call.get("path", ""), flush=True)
     with lock:
         if call["callback"] == "saveChanges" and unsaved:
             # Plain access of a process that is being asked goes ahead of whoever asks.
-            with open(path, "w") as file:
-                file.write(text)
+            path.write_text(text)
             unsaved = False
         elif call["callback"] == "didChange" and not unsaved:
-            load()
+            text = path.read_text()
         elif call["callback"] == "didMove":
-            path = os.path.join(mountpoint, call["path"])
+            path = pathlib.Path(mountpoint, call["path"])
     return {"reacquires": True} if call["callback"].startswith("relinquish") else {}
 
 
@@ -52,7 +45,6 @@ def listen():
             print("error", message["error"]["message"], flush=True)
 
 
-load()
 threading.Thread(target=listen, daemon=True).start()
 send({"id": 1, "method": "presenter.add", "params": {"path": document}})
 for command in sys.stdin:
@@ -60,6 +52,7 @@ for command in sys.stdin:
     with lock:
         if verb == "type":
             text, unsaved = text + rest + "\n", True
-        print("text", json.dumps(text), flush=True) if verb == "show" else None
+        elif verb == "show":
+            print("text", json.dumps(text), flush=True)
     if verb == "quit":
         break

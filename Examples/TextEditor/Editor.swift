@@ -6,6 +6,8 @@ import Quire
 final class Editor {
     private let document: GenericTextDocument
     private let terminal: Terminal
+    /// Once asked for, it knows how each edit of the text is taken back.
+    private let undoManager: UndoManager
     private var caret = Caret()
     /// What was said last, until the next key.
     private var message = ""
@@ -14,6 +16,7 @@ final class Editor {
     init(_ document: GenericTextDocument, _ terminal: Terminal) {
         self.document = document
         self.terminal = terminal
+        undoManager = document.undoManager
     }
 
     /// Shows the document and takes keys until the person leaves.
@@ -46,6 +49,8 @@ final class Editor {
         switch key {
         case .text(let text): edit { caret.insert(text, in: &$0) }
         case .delete: edit { caret.delete(in: &$0) }
+        case .undo: edit { _ in undoManager.undo() }
+        case .redo: edit { _ in undoManager.redo() }
         case .move(let direction): caret.move(direction, in: document.text)
         case .save: await attempt { try await document.save(to: document.fileURL, for: .overwriting) }
         case .resized, .leave: break
@@ -56,10 +61,11 @@ final class Editor {
         guard document.documentState.isDisjoint(with: [.closed, .editingDisabled]) else {
             return message = document.documentState.contains(.closed) ? "It is gone" : "Somebody else is writing it"
         }
-        var text = document.text
+        let before = document.text
+        var text = before
         change(&text)
         // Each edit is counted by the document: from now on it is unsaved.
-        if text != document.text { document.text = text }
+        if text != before { document.text = text }
     }
 
     /// Saves and closes. Where that fails, the second time leaves all the same.

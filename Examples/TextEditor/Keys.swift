@@ -3,6 +3,7 @@ enum Key: Sendable {
     case text(String)
     case delete
     case move(Caret.Direction)
+    case undo, redo
     case save, leave, resized
 }
 
@@ -27,6 +28,8 @@ struct KeyParser {
         case 0x1B: return sequence()
         case 0x13: return (.save, 1)
         case 0x11: return (.leave, 1)
+        case 0x1A: return (.undo, 1)
+        case 0x19: return (.redo, 1)
         case 0x7F, 0x08: return (.delete, 1)
         case 0x0D, 0x0A: return (.text("\n"), 1)
         case 0x09: return (.text("    "), 1)

@@ -5,8 +5,8 @@ import Quire
 //
 //   quire-example-editor [--no-autosave] FILE        FILE on a drive; made where it is not there
 //
-// Ctrl-S saves, Ctrl-Q leaves. What is typed and not saved is what `cat FILE` prints, as opening the file asks this editor to
-// save first; what others write to it is in the window at once.
+// Ctrl-S saves, Ctrl-Z takes the last edit back, Ctrl-Y makes it again, Ctrl-Q leaves. What is typed and not saved is what
+// `cat FILE` prints, as opening the file asks this editor to save first; what others write to it is in the window at once.
 
 var arguments = Array(CommandLine.arguments.dropFirst())
 let savesByItself = arguments.first != "--no-autosave"

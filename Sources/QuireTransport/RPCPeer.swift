@@ -121,12 +121,14 @@ package final class RPCPeer: MessageHandler {
 
     /// Asks the other side without waiting: calls that one thread makes are sent in that order.
     ///
-    /// - Parameter whenAnswered: called once, with the answer or the reason why there is none: on the loop's thread, or
-    ///   before this returns where the connection is gone.
+    /// - Parameters:
+    ///   - onPartial: as of `call`.
+    ///   - whenAnswered: called once, with the answer or the reason why there is none: on the loop's thread, or
+    ///     before this returns where the connection is gone.
     /// - Returns: the request's id; nil where it was not sent.
     @discardableResult
     package func send<Method: WireMethod>(
-        _ method: Method.Type, _ parameters: Method.Parameters,
+        _ method: Method.Type, _ parameters: Method.Parameters, onPartial: (@Sendable (Method.Partial) -> Void)? = nil,
         whenAnswered: @escaping @Sendable (Swift.Result<Method.Result, QuireError>) -> Void
     ) -> RPCIdentifier? {
         let complete: @Sendable (Swift.Result<[UInt8], any Error>) -> Void = { outcome in
@@ -139,7 +141,7 @@ package final class RPCPeer: MessageHandler {
         }
         do {
             let (id, request) = try request(Method.name, parameters)
-            let call = Call(complete: complete, onPartial: nil)
+            let call = Call(complete: complete, onPartial: parts(of: method, onPartial))
             guard let refusal = state.withLock({ enter(call, id, request, &$0) }) else { return .number(id) }
             complete(.failure(refusal))
         } catch {

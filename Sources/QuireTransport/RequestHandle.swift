@@ -41,11 +41,12 @@ extension RPCPeer {
     /// Asks the other side and waits for its answer, also when the task is cancelled or the request taken back: what the
     /// answer gives, a claim, must not get lost. Taken back, the answer comes soon: that it was, or what came first.
     package func finish<Method: WireMethod>(
-        _ method: Method.Type, _ parameters: Method.Parameters, handle: RequestHandle
+        _ method: Method.Type, _ parameters: Method.Parameters, handle: RequestHandle,
+        onPartial: (@Sendable (Method.Partial) -> Void)? = nil
     ) async throws(QuireError) -> Method.Result {
         let outcome: Result<Method.Result, QuireError> = await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
-                let id = send(method, parameters) { continuation.resume(returning: $0) }
+                let id = send(method, parameters, onPartial: onPartial) { continuation.resume(returning: $0) }
                 if let id { handle.whenTakenBack { [self] in notify(WireCancel.method, WireCancel(id: id)) } }
             }
         } onCancel: {

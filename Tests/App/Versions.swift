@@ -11,6 +11,24 @@ enum Versions {
         }
     }
 
+    /// Once as it is, and once by way of the directory for new versions.
+    static func add(_ contents: URL, to url: URL) async {
+        do {
+            let version = try await FileCoordinator().coordinate(writingItemAt: url) { url in
+                try await FileVersion.addOfItem(at: url, withContentsOf: contents)
+            }
+            let directory = try await FileVersion.temporaryDirectoryURLForNewVersionOfItem(at: url)
+            let staged = directory.appending(path: "staged")
+            try Data("staged\n".utf8).write(to: staged)
+            try await FileVersion.addOfItem(at: url, withContentsOf: staged, options: .byMoving)
+            let isGone = !FileManager.default.fileExists(atPath: staged.path)
+            try FileManager.default.removeItem(at: directory)
+            Output.line("added", "\(version.isConflict)", "\(version.isResolved)", "\(isGone)")
+        } catch {
+            Output.line("refused", "add", Output.describe(error))
+        }
+    }
+
     private static func perform(_ verb: String, _ url: URL) async throws {
         switch verb {
         case "versions": try await show(url)
@@ -21,6 +39,17 @@ enum Versions {
                 try await version.resolve()
                 Output.line("resolved", "\(version.isResolved)")
             }
+        case "move":
+            try await withFirst(url) { version in try await version.replaceItem(at: url, options: .byMoving) }
+        case "discard":
+            try await withFirst(url) { version in
+                try await version.makeDiscardable()
+                let again = try await FileVersion.version(
+                    itemAt: url, forPersistentIdentifier: version.persistentIdentifier)
+                Output.line("discardable", "\(version.isDiscardable)", "\(again?.isDiscardable == true)")
+            }
+        case "nonlocal":
+            Output.line("nonlocal", "\(try await FileVersion.nonlocalVersionsOfItem(at: url).count)")
         case "remove": try await withFirst(url) { try await $0.remove() }
         case "remove-current":
             try await FileVersion.currentVersionOfItem(at: url)?.remove()
@@ -63,7 +92,7 @@ enum Versions {
     private static func values(_ url: URL) async throws {
         let keys: Set<URLResourceKey> = [
             .fileSizeKey, .isDirectoryKey, .ubiquitousItemDownloadingStatusKey, .ubiquitousItemIsUploadedKey,
-            .ubiquitousItemHasUnresolvedConflictsKey, .generationIdentifierKey,
+            .ubiquitousItemHasUnresolvedConflictsKey, .generationIdentifierKey, .thumbnailDictionaryKey,
         ]
         let values = try await url.promisedItemResourceValues(forKeys: keys)
         let isReachable = try await url.checkPromisedItemIsReachable()
@@ -71,6 +100,7 @@ enum Versions {
             "values", "reachable=\(isReachable)", "size=\(values.fileSize ?? -1)", "known=\(values.keys.count)",
             "\(values.ubiquitousItemDownloadingStatus.map { "\($0)" } ?? "none")",
             "uploaded=\(values.ubiquitousItemIsUploaded == true)",
+            "thumbnails=\(values.thumbnailDictionary?.count ?? -1)",
             "conflicts=\(values.ubiquitousItemHasUnresolvedConflicts == true)")
     }
 }

@@ -7,12 +7,15 @@ import Quire
 //   tell NAME end|fail|write TEXT|remove|show|move NEWNAME|nest read|write|other     cancel COORDINATOR
 //   present ID PATH|-     place ID PATH     unpresent ID     edit ID TEXT     answer ID yielding|refusing|silent|other
 //   versions|replace|resolve|remove|remove-current|remove-others|values PATH
+//   document open|type|save|close|picture|undo ID [PATH|TEXT]     add PATH CONTENTS     discard|nonlocal PATH
+//   ubiquity start|evict|in|out PATH [DESTINATION]
 //   crowd N PATH: N accesses at once, each of which adds a line by reading and writing
 //   container HOME [ID]   drive URL         attributes COORDINATOR PATH
 
 var coordinators: [String: FileCoordinator] = [:]
 var presenters: [String: RecordingPresenter] = [:]
 var accesses: [String: RunningAccess] = [:]
+let documents = OpenDocuments()
 let queue = OperationQueue()
 
 func intent(_ word: String) -> FileAccessIntent? {
@@ -107,7 +110,11 @@ func obey(_ words: [String]) async {
     case "unpresent": if let presenter = presenters[words[1]] { FileCoordinator.removeFilePresenter(presenter) }
     case "edit": presenters[words[1]]?.edit(words.dropFirst(2).joined(separator: " ") + "\n")
     case "answer": presenters[words[1]]?.answer(.init(rawValue: words[2]) ?? .yielding)
-    case "versions", "replace", "resolve", "remove", "remove-current", "remove-others", "values":
+    case "ubiquity": await Ubiquity.obey(Array(words.dropFirst()))
+    case "document": documents.obey(Array(words.dropFirst()))
+    case "add": await Versions.add(URL(filePath: words[2]), to: URL(filePath: words[1]))
+    case "versions", "replace", "resolve", "remove", "remove-current", "remove-others", "values", "discard", "nonlocal",
+        "move":
         await Versions.obey(words[0], URL(filePath: words[1]))
     case "crowd": Task.detached { await Crowd.run(Int(words[1]) ?? 0, URL(filePath: words[2])) }
     case "container":

@@ -321,8 +321,7 @@ extension EndToEnd {
                 try await one.hears("granted h \(doc)")
                 try two.tell("access n async c write:\(doc)")
                 try await two.hears("granted n \(doc)")
-                try one.tell("present p \(doc)")
-                try await one.hears("presenting p 1")
+                try await one.present("p", at: doc)
                 try one.tell("coordinator d presenter=p purpose=x")
                 #expect(try await one.next().hasPrefix("refused d the coordinator was made with a presenter"))
             }

@@ -49,6 +49,39 @@ extension EndToEnd {
             }
         }
 
+        @Test("An app starts downloads, evicts, and moves documents into the drive and out of it")
+        func ubiquity() async throws {
+            try await Self.withDataless { drive, _ in
+                let app = try App()
+                let root = drive.mountpoint
+                try app.tell("ubiquity start \(root)/big")
+                try await app.hears("ubiquity start")
+                try await eventually("the content comes", seconds: 20) {
+                    try await Self.state(drive, "big") == "current"
+                }
+                try app.tell("ubiquity evict \(root)/big")
+                try await app.hears("ubiquity evict")
+                #expect(try await Self.state(drive, "big") == "dataless")
+                try app.tell("ubiquity start \(root)/none")
+                #expect(try await app.next().hasPrefix("refused start"))
+                // Out of the drive its content comes along.
+                let outside = URL(filePath: root).deletingLastPathComponent().appending(path: "outside").path
+                try app.tell("ubiquity out \(root)/small \(outside)")
+                try await app.hears("ubiquity out")
+                #expect(try String(contentsOfFile: outside, encoding: .utf8) == "small\n")
+                try await drive.sh("! test -e small; echo new > new")
+                try app.tell("ubiquity in \(root)/new \(root)/newer")
+                #expect(try await app.next().contains("one of both is on a drive"))
+                try app.tell("ubiquity in \(outside) \(root)/again")
+                try await app.hears("ubiquity in")
+                try #expect(await drive.sh("cat again") == "small\n")
+                #expect(!FileManager.default.fileExists(atPath: outside))
+                try await drive.quire("pin", "again").require(0)
+                try app.tell("ubiquity evict \(root)/again")
+                #expect(try await app.next().contains("is pinned"))
+            }
+        }
+
         @Test("Content that cannot be had ends the access with the reason")
         func unreachable() async throws {
             try await Self.withDataless { drive, first in

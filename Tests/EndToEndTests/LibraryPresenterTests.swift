@@ -11,8 +11,7 @@ extension EndToEnd {
                 let drive = try await space.mounted()
                 try await drive.sh("echo a > doc")
                 let app = try App()
-                try app.tell("present p \(drive.mountpoint)/doc")
-                try await app.hears("presenting p 1")
+                try await app.present("p", at: "\(drive.mountpoint)/doc")
                 for (script, callbacks) in [
                     ("cat doc", ["relinquishToReader", "save", "reacquire"]),
                     ("echo more >> doc", ["relinquishToWriter", "didChange", "reacquire"]),
@@ -22,17 +21,14 @@ extension EndToEnd {
                     ("rm doc2", ["relinquishToWriter", "accommodateDeletion", "reacquire"]),
                 ] {
                     try await drive.sh(script)
-                    for callback in callbacks { try await app.hears("callback p \(callback)") }
+                    try await app.hears(callbacks: callbacks, of: "p")
                 }
                 // Removed, it hears nothing more; `ls` and `stat` ask nobody.
                 try await drive.sh("echo again > doc2")
                 try app.tell("unpresent p")
-                try app.tell("present q \(drive.mountpoint)/doc2")
-                try await app.hears("presenting q 1", skipping: ["callback p"])
+                try await app.present("q", at: "\(drive.mountpoint)/doc2", skipping: ["callback p"])
                 try await drive.sh("ls -l; stat doc2; cat doc2")
-                for callback in ["relinquishToReader", "save", "reacquire"] {
-                    try await app.hears("callback q \(callback)")
-                }
+                try await app.hears(callbacks: ["relinquishToReader", "save", "reacquire"], of: "q")
             }
         }
 
@@ -43,8 +39,7 @@ extension EndToEnd {
                 try await drive.sh("echo a > doc; mkdir -p pack.bundle; echo b > pack.bundle/inside")
                 let (one, two) = (try App(), try App())
                 let root = drive.mountpoint
-                try one.tell("present p \(root)/doc")
-                try await one.hears("presenting p 1")
+                try await one.present("p", at: "\(root)/doc")
                 for (access, order, callbacks) in [
                     ("read", "show", ["relinquishToReader", "save", "reacquire"]),
                     ("read,withoutChanges", "show", ["relinquishToReader", "reacquire"]),
@@ -57,24 +52,20 @@ extension EndToEnd {
                     try two.tell("tell a \(order)")
                     try two.tell("tell a end")
                     while try await two.next() != "ended a" {}
-                    for callback in callbacks { try await one.hears("callback p \(callback)", skipping: ["x"]) }
+                    try await one.hears(callbacks: callbacks, of: "p")
                 }
                 try two.tell("access d async - write,forDeleting:\(root)/moved")
                 try await two.hears("granted d \(root)/moved")
-                for callback in ["relinquishToWriter", "accommodateDeletion"] {
-                    try await one.hears("callback p \(callback)")
-                }
+                try await one.hears(callbacks: ["relinquishToWriter", "accommodateDeletion"], of: "p")
                 try two.tell("tell d remove")
                 try two.tell("tell d end")
                 try await two.hears("ended d")
                 try await one.hears("callback p reacquire")
                 // A deletion inside a package is asked of the package's presenters.
-                try one.tell("present k \(root)/pack.bundle")
-                try await one.hears("presenting k 2")
+                try await one.present("k", at: "\(root)/pack.bundle", count: 2)
                 try two.tell("access i async - write,forDeleting:\(root)/pack.bundle/inside")
                 try await two.hears("granted i \(root)/pack.bundle/inside")
-                try await one.hears("callback k relinquishToWriter")
-                try await one.hears("callback k accommodateSubitemDeletion inside")
+                try await one.hears(callbacks: ["relinquishToWriter", "accommodateSubitemDeletion inside"], of: "k")
             }
         }
 
@@ -85,14 +76,11 @@ extension EndToEnd {
                 try await drive.sh("echo old > doc")
                 let (one, two) = (try App(), try App())
                 let doc = "\(drive.mountpoint)/doc"
-                try one.tell("present p \(doc)")
-                try await one.hears("presenting p 1")
+                try await one.present("p", at: doc)
                 try one.tell("edit p unsaved")
                 try await one.isSilent(milliseconds: 50)
                 try #expect(await drive.sh("cat doc") == "unsaved\n")
-                for callback in ["relinquishToReader", "save", "reacquire"] {
-                    try await one.hears("callback p \(callback)")
-                }
+                try await one.hears(callbacks: ["relinquishToReader", "save", "reacquire"], of: "p")
                 try one.tell("edit p unsaved once more")
                 try two.tell("access r async - read:\(doc)")
                 try await two.hears("granted r \(doc)")
@@ -108,8 +96,7 @@ extension EndToEnd {
                 try await drive.sh("echo old > doc")
                 let (one, two) = (try App(), try App())
                 let doc = "\(drive.mountpoint)/doc"
-                try one.tell("present p \(doc)")
-                try await one.hears("presenting p 1")
+                try await one.present("p", at: doc)
                 try one.tell("answer p refusing")
                 try two.tell("access r async - read:\(doc)")
                 let line = try await two.next()
@@ -131,12 +118,10 @@ extension EndToEnd {
                 try await drive.sh("echo old > doc")
                 let app = try App()
                 let doc = "\(drive.mountpoint)/doc"
-                try app.tell("present p \(doc)")
-                try await app.hears("presenting p 1")
+                try await app.present("p", at: doc)
                 try app.tell("answer p silent")
                 try #expect(await drive.sh("cat doc") == "old\n")
-                try await app.hears("callback p relinquishToReader")
-                try await app.hears("callback p save")
+                try await app.hears(callbacks: ["relinquishToReader", "save"], of: "p")
                 // Meanwhile the document may have been uploaded.
                 try await app.hears("callback p reacquire", skipping: ["callback p didChangeUbiquityAttributes"])
                 try app.tell("coordinator c presenter=p")
@@ -152,10 +137,8 @@ extension EndToEnd {
                 try await drive.sh("echo old > doc")
                 let app = try App()
                 let doc = "\(drive.mountpoint)/doc"
-                try app.tell("present p \(doc)")
-                try await app.hears("presenting p 1")
-                try app.tell("present q \(doc)")
-                try await app.hears("presenting q 2")
+                try await app.present("p", at: doc)
+                try await app.present("q", at: doc, count: 2)
                 try app.tell("coordinator c presenter=p")
                 try app.tell("access w async c write:\(doc)")
                 try await app.hears(allOf: ["callback q relinquishToWriter", "granted w \(doc)"])
@@ -174,8 +157,7 @@ extension EndToEnd {
                 let drive = try await space.mounted()
                 let app = try App()
                 let doc = "\(drive.mountpoint)/new"
-                try app.tell("present p -")
-                try await app.hears("presenting p 1")
+                try await app.present("p", at: "-")
                 try app.tell("coordinator c presenter=p")
                 try app.tell("access w async c write:\(doc)")
                 try await app.hears("granted w \(doc)")
@@ -194,8 +176,7 @@ extension EndToEnd {
                 let drive = try await space.mounted()
                 try await drive.sh("mkdir -p dir/sub")
                 let app = try App()
-                try app.tell("present p \(drive.mountpoint)/dir")
-                try await app.hears("presenting p 1")
+                try await app.present("p", at: "\(drive.mountpoint)/dir")
                 try await drive.sh("touch dir/sub/new")
                 try await app.hears("callback p subitemDidAppear new")
                 try await drive.sh("mv dir/sub/new dir/named")
@@ -212,8 +193,7 @@ extension EndToEnd {
                 try await drive.sh("echo old > doc")
                 let (one, two) = (try App(), try App())
                 let doc = "\(drive.mountpoint)/doc"
-                try one.tell("present p \(doc)")
-                try await one.hears("presenting p 1")
+                try await one.present("p", at: doc)
                 try two.tell("access w async - write:\(doc)")
                 try await two.hears("granted w \(doc)")
                 try await one.hears("callback p relinquishToWriter")
@@ -223,9 +203,7 @@ extension EndToEnd {
                 // What happened meanwhile nobody can tell it.
                 try await one.hears("callback p didChange")
                 try await drive.sh("cat doc")
-                for callback in ["relinquishToReader", "save", "reacquire"] {
-                    try await one.hears("callback p \(callback)")
-                }
+                try await one.hears(callbacks: ["relinquishToReader", "save", "reacquire"], of: "p")
             }
         }
     }

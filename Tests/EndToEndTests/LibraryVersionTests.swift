@@ -23,8 +23,7 @@ extension EndToEnd {
                 try await second.sync()
                 try await second.sh("cat doc")
                 let app = try App()
-                try app.tell("present p \(second.mountpoint)/doc")
-                try await app.hears("presenting p 1")
+                try await app.present("p", at: "\(second.mountpoint)/doc")
                 try await space.sh("rm network")
                 try await second.sh("echo mine > doc")
                 try await app.hears("callback p relinquishToWriter")
@@ -88,6 +87,45 @@ extension EndToEnd {
             }
         }
 
+        @Test("An app adds versions of a document, by copy and by move, and lets them go; presenters hear of them")
+        func adding() async throws {
+            try await Workspace.use { space in
+                let drive = try await space.mounted()
+                let doc = "\(drive.mountpoint)/doc"
+                try await drive.sh("echo text > doc; mkdir dir")
+                let (app, other) = (try App(), try App())
+                try await other.present("p", at: doc)
+                try app.tell("add \(doc) \(doc)")
+                try await app.hears("added false true true")
+                try await other.hears(
+                    callbacks: ["didGain none"], of: "p",
+                    skipping: [
+                        "callback p relinquish", "callback p save", "callback p didChange", "callback p reacquire",
+                    ])
+                try await other.hears(
+                    callbacks: ["didGain none"], of: "p", skipping: ["callback p didChange", "callback p reacquire"])
+                try app.tell("versions \(doc)")
+                try await app.hears("versions current=true unresolved=0 found=2 staged|:false:true text|:false:true")
+                try app.tell("discard \(doc)")
+                try await app.hears("discardable true true")
+                try await app.hears("done")
+                // Its content becomes the document's, and it is gone.
+                try app.tell("move \(doc)")
+                try await app.hears("done")
+                try #expect(await drive.sh("cat doc") == "staged\n")
+                try app.tell("versions \(doc)")
+                try await app.hears("versions current=true unresolved=0 found=1 text|:false:true")
+                // The folder provider keeps none by itself.
+                try app.tell("nonlocal \(doc)")
+                try await app.hears("nonlocal 0")
+                try app.tell("add \(drive.mountpoint)/dir \(doc)")
+                #expect(try await app.next().contains("is no file"))
+                try app.tell("add \(doc) \(drive.mountpoint)/none")
+                #expect(try await app.next().hasPrefix("refused add"))
+                try #expect(await drive.sh("ls '\(drive.home)/staging' | grep version- || true") == "")
+            }
+        }
+
         @Test("Promised values tell of a document whose content is elsewhere, and leave it there")
         func values() async throws {
             try await Workspace.use { space in
@@ -99,7 +137,7 @@ extension EndToEnd {
                 for _ in 0..<2 {
                     try app.tell("values \(drive.mountpoint)/doc")
                     try await app.hears(
-                        "values reachable=true size=5 known=6 notDownloaded uploaded=true conflicts=false")
+                        "values reachable=true size=5 known=7 notDownloaded uploaded=true thumbnails=0 conflicts=false")
                 }
                 try app.tell("values \(drive.mountpoint)/none")
                 #expect(try await app.next().contains("nothing is at none"))
@@ -115,8 +153,7 @@ extension EndToEnd {
                 try await drive.sh("echo text > doc")
                 let (one, two) = (try App(), try App())
                 let doc = "\(drive.mountpoint)/doc"
-                try one.tell("present p \(doc)")
-                try await one.hears("presenting p 1")
+                try await one.present("p", at: doc)
                 try two.tell("coordinator c")
                 try two.tell("attributes c \(doc)")
                 #expect(try await two.next().contains("is not being written"))

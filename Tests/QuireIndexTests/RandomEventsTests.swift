@@ -147,6 +147,10 @@ struct RandomEventsTests {
         case 3...4 where status != nil: try? drive.remove(path)
         case 5...7 where status != nil && areTwo: try? drive.rename(path, other)
         case 8 where isFile && target?.kind == .file && areTwo: try drive.exchange(path, other)
+        case 8
+        where status?.kind == .directory && target?.kind == .directory && areTwo && !path.isInside(other)
+            && !other.isInside(path):
+            try drive.exchange(path, other)
         case 9 where isFile && target == nil: try? drive.link(path, other)
         case 10 where status == nil && parentIsThere: try drive.makeDirectory(path)
         default: if status == nil, parentIsThere { try drive.create(path, random.text()) }

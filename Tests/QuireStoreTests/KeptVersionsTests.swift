@@ -37,6 +37,40 @@ import Testing
         #expect(try versions.items() == [item])
     }
 
+    @Test("a staged file becomes a version by rename; what is no file does not")
+    func staged() throws {
+        let staged = try directory.staging.createFile("version")
+        #expect(write(staged.descriptor.rawValue, "text", 4) == 4)
+        let path = staged.keep()
+        let version = try versions.keep(staged: path, of: item, origin: "doc", now: time(1))
+        #expect(try content(version) == "text" && version.origin == "doc" && !version.isDiscardable)
+        #expect(try directory.stagedNames().isEmpty)
+        #expect(throws: StoreError.self) {
+            try versions.keep(staged: directory.staging.path, of: item, origin: "doc", now: time(1))
+        }
+    }
+
+    @Test("of those that may go the oldest go while room is needed")
+    func room() throws {
+        for number in 1...4 {
+            try directory.write("\(number)", to: "doc")
+            let version = try #require(
+                try versions.keep(copyOf: "doc", in: directory.tree, item: item, now: time(number)))
+            if number != 1 { try versions.markDiscardable(version) }
+        }
+        #expect(try versions.list(item).map(\.isDiscardable) == [false, true, true, true])
+        #expect(try versions.makeRoom { false } == 0)
+        var missing = 2
+        let removed = try versions.makeRoom {
+            defer { missing -= 1 }
+            return missing > 0
+        }
+        #expect(removed == 1)
+        #expect(try versions.list(item).map { try content($0) } == ["1", "3", "4"])
+        #expect(try versions.makeRoom { true } == 2)
+        #expect(try versions.list(item).map { try content($0) } == ["1"])
+    }
+
     @Test("the same content at the same time is one version")
     func same() throws {
         try directory.write("x", to: "doc")

@@ -3,6 +3,7 @@ import QuireCore
 import QuireProviders
 import QuireStore
 @testable import QuireSync
+import Synchronization
 import Testing
 
 @Suite(.timeLimit(.minutes(1))) struct DownloadTests {
@@ -55,6 +56,42 @@ import Testing
         #expect(faulty.count(.fetch) == 1)
         #expect(try device.text("doc") == "content")
         #expect(service.transfers.current.isEmpty)
+    }
+
+    @Test("Whoever asks for a download hears how much has arrived, from nothing to all, and never less than before")
+    func progress() async throws {
+        memory.edit {
+            $0.write("dir/a", String(repeating: "x", count: 1000))
+            $0.write("dir/b", String(repeating: "y", count: 1000))
+        }
+        let (device, _) = try await device()
+        let heard = Lock<[DownloadProgress]>([])
+        let service = device.service
+        #expect(try await service.download("dir") { progress in heard.withLock { $0.append(progress) } } == 2)
+        let seen = heard.withLock { $0 }
+        #expect(seen.first == DownloadProgress(completed: .zero, total: ByteCount(2000)))
+        #expect(seen.last == DownloadProgress(completed: ByteCount(2000), total: ByteCount(2000)))
+        #expect(seen.map(\.completed) == seen.map(\.completed).sorted())
+        let silent = Lock(0)
+        #expect(try await service.download("dir") { _ in silent.withLock { $0 += 1 } } == 0)
+        #expect(silent.withLock { $0 } == 0)
+    }
+
+    @Test("Versions that the provider keeps are listed, newest first; of one that keeps none there are none")
+    func earlierVersions() async throws {
+        var capabilities = MemoryProvider.full
+        capabilities.earlierVersions = true
+        let keeping = MemoryProvider(capabilities: capabilities)
+        let device = try Device("two", provider: FaultyProvider(keeping), clock: clock)
+        for text in ["one", "two two", "three three"] {
+            try device.write("doc", text)
+            #expect(await device.sync() == .settled)
+        }
+        #expect(try await device.service.earlierVersions(of: "doc").map(\.size.bytes) == [7, 3])
+        #expect(try await device.service.earlierVersions(of: "none").isEmpty)
+        let (other, _) = try await self.device()
+        #expect(try await other.service.earlierVersions(of: "doc").isEmpty)
+        await #expect(throws: ProviderError.self) { _ = try await memory.earlierVersions(of: "doc") }
     }
 
     @Test("A program that comes with the number of a placeholder just replaced by its content finds that it is here")

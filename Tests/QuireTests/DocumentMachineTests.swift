@@ -32,6 +32,20 @@ struct DocumentMachineTests {
         #expect(!machine.hasUnsavedChanges)
     }
 
+    @Test("An edit made after undoing what was saved is unsaved, however much of it is undone")
+    func beyondSaved() {
+        var machine = Self.opened()
+        machine.edited(.done)
+        machine.saved(token: machine.changeCountToken, Self.first)
+        machine.edited(.undone)
+        machine.edited(.done)
+        #expect(machine.hasUnsavedChanges)
+        machine.edited(.undone)
+        #expect(machine.hasUnsavedChanges)
+        machine.saved(token: machine.changeCountToken, Self.second)
+        #expect(!machine.hasUnsavedChanges)
+    }
+
     @Test(
         "Undoing all edits leaves nothing to save; a save covers what was done before it, in whatever direction it went on"
     )

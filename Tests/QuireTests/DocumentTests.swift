@@ -1,3 +1,4 @@
+import CLinux
 import Foundation
 import Glibc
 import QuireCore
@@ -203,6 +204,185 @@ struct DocumentTests {
         await Self.wait(document) { if case .failed = $0 { true } else { false } }
         #expect(document.text == "new")
         try await document.close()
+    }
+
+    @Test(
+        "An undo manager counts the edits: undone to what was saved nothing is unsaved, undone beyond it something is")
+    func undo() async throws {
+        let daemon = try await Self.daemon()
+        let url = try daemon.document("note.txt", "old")
+        let document = try await GenericTextDocument.open(at: url)
+        document.autosavingDelay = nil
+        let undo = document.undoManager
+        document.text = "one"
+        document.text = "two"
+        undo.undo()
+        #expect(document.text == "one" && document.hasUnsavedChanges)
+        undo.undo()
+        #expect(document.text == "old" && !document.hasUnsavedChanges)
+        undo.redo()
+        #expect(document.hasUnsavedChanges)
+        try await document.autosave()
+        #expect(try Self.text(url) == "one" && !document.hasUnsavedChanges)
+        undo.undo()
+        #expect(document.text == "old" && document.hasUnsavedChanges)
+        // What was saved cannot be had by undoing any more.
+        document.text = "other"
+        #expect(document.hasUnsavedChanges)
+        undo.undo()
+        #expect(document.text == "old" && document.hasUnsavedChanges)
+        try await document.revert(toContentsOf: url)
+        #expect(document.text == "one" && !undo.canUndo && !undo.canRedo && !document.hasUnsavedChanges)
+        try await document.close()
+    }
+
+    @Test("While content comes the state says so, and progress how much has come")
+    func progress() async throws {
+        let answers = AsyncStream.makeStream(of: (RPCIdentifier, RPCPeer).self)
+        let daemon = try FakeDaemon { request, peer in
+            switch request.method {
+            case ItemMethods.Download.name: answers.continuation.yield((request.id, peer))
+            case ItemMethods.Info.name: peer.answer(request.id, with: RPCError(QuireError(.notFound, "nothing")))
+            default: return FakeDaemon.Standard()
+            }
+            return nil
+        }
+        _ = try await daemon.connect()
+        // Of a package it is not known that its content is here: the daemon is asked to bring it.
+        let url = daemon.mountpoint.appending(path: "pack.bundle")
+        try FileManager.default.createDirectory(at: url, withIntermediateDirectories: false)
+        let document = Bundle(fileURL: url)
+        async let opened: Void = document.open()
+        var asked = answers.stream.makeAsyncIterator()
+        let (id, peer) = try #require(await asked.next())
+        await peer.sendPartial(ItemMethods.ContentProgress(completed: 0, total: 100), of: id)
+        await Self.wait(document) {
+            if case .stateChanged([.closed, .progressAvailable]) = $0 { true } else { false }
+        }
+        let progress = try #require(document.progress)
+        #expect(progress.totalUnitCount == 100)
+        await peer.sendPartial(ItemMethods.ContentProgress(completed: 40, total: 100), of: id)
+        while progress.completedUnitCount < 40 { await Task.yield() }
+        #expect(progress.completedUnitCount == 40)
+        peer.answer(id, with: ItemMethods.ContentOutcome(files: 1))
+        try await opened
+        #expect(document.documentState == .normal && document.progress == nil && progress.isFinished)
+        try await document.close()
+    }
+
+    /// A package: a text and attachments.
+    final class Bundle: Document {
+        var package = FileWrapper(directoryWithFileWrappers: [:])
+
+        override func contents(forType typeName: String?) throws -> FileWrapper { package }
+
+        override func load(fromContents contents: FileWrapper, ofType typeName: String?) throws {
+            guard contents.isDirectory else { throw CocoaError(.fileReadCorruptFile) }
+            package = contents
+        }
+    }
+
+    private static func bundle(_ url: URL) async throws -> Bundle {
+        let document = Bundle(fileURL: url)
+        document.package.addRegularFile(withContents: Data("text".utf8), preferredFilename: "text.txt")
+        let pictures = FileWrapper(directoryWithFileWrappers: ["a.png": .init(regularFileWithContents: Data("a".utf8))])
+        document.package["pictures"] = pictures
+        document.package["link"] = FileWrapper(
+            symbolicLinkWithDestinationURL: URL(filePath: "text.txt", relativeTo: URL(filePath: "/")))
+        try await document.save(to: url, for: .creating)
+        return document
+    }
+
+    @Test("A package is saved whole, in one step, and read again as it was")
+    func packages() async throws {
+        let daemon = try await Self.daemon()
+        let url = daemon.mountpoint.appending(path: "pack.bundle")
+        let document = try await Self.bundle(url)
+        #expect(chmod(url.appending(path: "text.txt").path, 0o600) == 0)
+        #expect(setxattr(url.path, "user.mine", "x", 1, 0) == 0)
+        document.package["text.txt"] = FileWrapper(regularFileWithContents: Data("newer".utf8))
+        document.package.removeFileWrapper(named: "pictures")
+        document.updateChangeCount(.done)
+        try await document.close()
+        #expect(try FileManager.default.subpathsOfDirectory(atPath: url.path).sorted() == ["link", "text.txt"])
+        #expect(try Self.text(url.appending(path: "text.txt")) == "newer")
+        var status = stat()
+        #expect(stat(url.appending(path: "text.txt").path, &status) == 0 && status.st_mode & 0o7777 == 0o600)
+        #expect(getxattr(url.path, "user.mine", nil, 0) == 1)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: daemon.mountpoint.path) == ["pack.bundle"])
+        let again = Bundle(fileURL: url)
+        try await again.open()
+        #expect(again.package["link"]?.symbolicLinkDestinationURL?.lastPathComponent == "text.txt")
+        #expect(again.package["text.txt"]?.regularFileContents == Data("newer".utf8))
+        // A change anywhere in it is one of the document.
+        try Data("from elsewhere".utf8).write(to: url.appending(path: "text.txt"))
+        try await Self.ask(daemon, "didChange", again)
+        await Self.wait(again) {
+            if case .contentsLoaded = $0 { again.package["text.txt"]?.regularFileContents?.count == 14 } else { false }
+        }
+        again.package["text.txt"] = FileWrapper(regularFileWithContents: Data("mine".utf8))
+        again.updateChangeCount(.done)
+        try Data("theirs".utf8).write(to: url.appending(path: "text.txt"))
+        try await again.autosave()
+        let names = try FileManager.default.contentsOfDirectory(atPath: daemon.mountpoint.path)
+        let copy = try #require(names.first { $0.contains("conflicted copy") })
+        #expect(try Self.text(daemon.mountpoint.appending(path: "\(copy)/text.txt")) == "theirs")
+        #expect(try Self.text(url.appending(path: "text.txt")) == "mine")
+        try await again.close()
+    }
+
+    @Test("Where nothing can be exchanged a package is saved in two steps, and what it cannot hold is refused")
+    func packagesElsewhere() async throws {
+        let daemon = try await Self.daemon()
+        let url = daemon.mountpoint.appending(path: "pack.bundle")
+        let document = try await Self.bundle(url)
+        var file = DocumentFile(url: url)
+        file.exchanges = false
+        _ = try file.replace(with: FileWrapper(directoryWithFileWrappers: [:]), keepsOther: false)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: url.path).isEmpty)
+        // A file in the place of a directory, and back.
+        _ = try file.replace(with: FileWrapper(regularFileWithContents: Data("flat".utf8)), keepsOther: false)
+        #expect(try Self.text(url) == "flat")
+        file.exchanges = true
+        _ = try file.replace(with: document.package, keepsOther: false)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: url.path).count == 3)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: daemon.mountpoint.path) == ["pack.bundle"])
+        document.package["a/b"] = FileWrapper(regularFileWithContents: Data())
+        await #expect(throws: QuireError.self) { try await document.save(to: url, for: .overwriting) }
+        #expect(document.documentState == .savingError)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: daemon.mountpoint.path) == ["pack.bundle"])
+        #expect(mkfifo(url.appending(path: "pipe").path, 0o600) == 0)
+        #expect(throws: QuireError.self) { try FileWrapper(url: url) }
+        await #expect(throws: QuireError.self) { try await GenericTextDocument.open(at: url) }
+    }
+
+    @Test("A file wrapper has a name for each of its children, and is a value")
+    func wrappers() throws {
+        var directory = FileWrapper()
+        let file = FileWrapper(regularFileWithContents: Data("x".utf8))
+        for _ in 0..<3 { directory.addRegularFile(withContents: Data(), preferredFilename: "a.txt") }
+        #expect(directory.fileWrappers?.keys.sorted() == ["a 2.txt", "a 3.txt", "a.txt"])
+        #expect(directory.addFileWrapper(file) == "Untitled" && directory.addFileWrapper(file) == "Untitled 2")
+        let before = directory
+        directory["Untitled"] = nil
+        #expect(before["Untitled"] == file && directory["Untitled"] == nil && before != directory)
+        #expect(directory.isDirectory && !directory.isRegularFile && !directory.isSymbolicLink)
+        var flat = file
+        #expect(flat.addFileWrapper(file) == nil && flat == file && flat.isRegularFile)
+    }
+
+    @Test("A document opened by a symbolic link is the link's target, and the link stays")
+    func links() async throws {
+        let daemon = try await Self.daemon()
+        let url = try daemon.document("note.txt", "old")
+        let link = daemon.mountpoint.appending(path: "link.txt")
+        try FileManager.default.createSymbolicLink(atPath: link.path, withDestinationPath: "note.txt")
+        let document = try await GenericTextDocument.open(at: link)
+        #expect(document.fileURL.path == url.path)
+        document.text = "new"
+        try await document.close()
+        #expect(try Self.text(url) == "new")
+        #expect(try FileManager.default.destinationOfSymbolicLink(atPath: link.path) == "note.txt")
     }
 
     @Test("Reverting to another file is an edit; to its own file, the end of all edits")

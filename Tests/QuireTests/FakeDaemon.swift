@@ -116,6 +116,8 @@ final class FakeDaemon: Sendable {
             let parameters = try? request.parameters(CoordinationMethods.DidMove.Parameters.self)
             peer.answer(
                 request.id, with: CoordinationMethods.DidMove.Result(paths: parameters.map { [$0.to] } ?? []))
+        case VersionMethods.Conflicts.name: peer.answer(request.id, with: VersionMethods.Conflicts.Result(count: 0))
+        case ItemMethods.Download.name: peer.answer(request.id, with: ItemMethods.ContentOutcome())
         default: peer.answer(request.id, with: WireNothing())
         }
     }

@@ -88,6 +88,54 @@ struct FileCoordinatorTests {
         #expect(result == (true, "content"))
     }
 
+    /// Uses every form but the plain read.
+    private static func useAll(_ one: URL, _ two: URL, _ presenter: QuietPresenter) throws -> [String] {
+        var steps: [String] = []
+        let coordinator = FileCoordinator()
+        try FileCoordinator.addFilePresenter(presenter)
+        defer { FileCoordinator.removeFilePresenter(presenter) }
+        try coordinator.coordinate(writingItemAt: one, options: .forMerging) {
+            steps.append("write \($0.lastPathComponent)")
+        }
+        try coordinator.coordinate(readingItemAt: one, writingItemAt: two) {
+            steps.append("read \($0.lastPathComponent) write \($1.lastPathComponent)")
+        }
+        let moved = one.deletingLastPathComponent().appending(path: "moved")
+        try coordinator.coordinate(
+            writingItemAt: one, options: .forMoving, writingItemAt: moved, options: .forReplacing
+        ) { source, target in
+            try coordinator.item(at: source, willMoveTo: target)
+            try FileManager.default.moveItem(at: source, to: target)
+            try coordinator.item(at: source, didMoveTo: target)
+            try coordinator.item(at: target, didChangeUbiquityAttributes: [.ubiquitousItemIsUploadedKey])
+            steps.append("moved")
+        }
+        try coordinator.prepare(forReadingItemsAt: [two], writingItemsAt: []) { done in
+            steps.append("prepared")
+            Thread.detachNewThread { done() }
+        }
+        return steps
+    }
+
+    @Test("Each synchronous form does what its asynchronous twin does")
+    func synchronousForms() async throws {
+        let daemon = try FakeDaemon()
+        _ = try await daemon.connect()
+        let (one, two) = (try daemon.document("one"), try daemon.document("two"))
+        let presenter = QuietPresenter(one)
+        let steps: [String] = try await withCheckedThrowingContinuation { continuation in
+            Thread.detachNewThread {
+                continuation.resume(with: Result { try Self.useAll(one, two, presenter) })
+            }
+        }
+        #expect(steps == ["write one", "read one write two", "moved", "prepared"])
+        for method in [
+            PresenterMethods.Add.name, CoordinationMethods.DidMove.name, CoordinationMethods.DidChangeAttributes.name,
+            CoordinationMethods.Prepare.name,
+        ] { #expect(daemon.asked.contains(method), "\(method)") }
+        #expect(daemon.asked.filter { $0 == CoordinationMethods.Release.name }.count == 4)
+    }
+
     @Test("The daemon's end during an access is told at the access's end")
     func daemonEnds() async throws {
         let daemon = try FakeDaemon()
@@ -118,6 +166,24 @@ struct FileCoordinatorTests {
         #expect(FileCoordinator().purposeIdentifier != FileCoordinator().purposeIdentifier)
     }
 
+    @Test("A preparation neither follows links nor replaces")
+    func preparations() async throws {
+        let daemon = try FakeDaemon()
+        _ = try await daemon.connect()
+        let url = try daemon.document("doc")
+        await #expect(throws: QuireError.self) {
+            try await FileCoordinator().prepare(
+                forReadingItemsAt: [url], options: .resolvesSymbolicLink, writingItemsAt: []
+            ) {}
+        }
+        await #expect(throws: QuireError.self) {
+            try await FileCoordinator().prepare(
+                forReadingItemsAt: [], options: [], writingItemsAt: [url], options: .forReplacing
+            ) {}
+        }
+        #expect(!daemon.asked.contains(CoordinationMethods.Prepare.name))
+    }
+
     @Test("Options become the socket's words; two writing options are refused")
     func words() {
         #expect(AccessKind.reading([.withoutChanges, .forUploading]).words == "read withoutChanges forUploading")
@@ -126,6 +192,12 @@ struct FileCoordinatorTests {
         #expect(AccessKind.writing([]).words == "write")
         #expect(AccessKind.writing(.forReplacing).words == "write forReplacing")
         #expect(AccessKind.writing([.forMoving, .forDeleting]).words == nil)
+        #expect(FileCoordinator.ReadingOptions.forUploading.rawValue == AccessWords("read forUploading")?.bits)
+        for bits in 0..<16 as Range<UInt> { #expect(AccessWords(AccessWords(.read, bits: bits).text)?.bits == bits) }
+        for bits in 0..<32 as Range<UInt> { #expect(AccessWords(AccessWords(.write, bits: bits).text)?.bits == bits) }
+        for text in ["", "reads", "read forMoving", "write withoutChanges", "read forUploading forUploading"] {
+            #expect(AccessWords(text) == nil)
+        }
     }
 
     @Test("A daemon of another protocol is refused with words")

@@ -59,6 +59,49 @@ struct PresenterCallTests {
         #expect(await presenter.heard(200) == wanted)
     }
 
+    @Test("Whoever says nothing of subitems hears that a package changed, and of a plain directory nothing")
+    func packageChanges() async throws {
+        let daemon = try FakeDaemon()
+        _ = try await daemon.connect()
+        for (name, wanted) in [("pack.bundle", 4), ("directory", 1)] {
+            let presenter = QuietPresenter(try daemon.document(name))
+            let number = try await Self.register(presenter)
+            defer { FileCoordinator.removeFilePresenter(presenter) }
+            for callback in ["subitemDidAppear", "subitemDidChange", "subitemDidMove", "didChange"] {
+                var call = Self.call(callback, of: number)
+                call.path = WirePath(RelativePath(stringLiteral: "\(name)/b"))
+                call.from = WirePath(RelativePath(stringLiteral: "\(name)/a"))
+                _ = try await daemon.ask(call)
+            }
+            let heard = await presenter.heard(wanted)
+            #expect(heard == Array(repeating: "didChange", count: wanted))
+        }
+    }
+
+    @Test("A directory's presenter hears of versions of what is in it")
+    func subitemVersions() async throws {
+        let daemon = try FakeDaemon()
+        _ = try await daemon.connect()
+        let presenter = QuietPresenter(daemon.mountpoint)
+        let number = try await Self.register(presenter)
+        defer { FileCoordinator.removeFilePresenter(presenter) }
+        for (event, version) in [
+            ("gained", "doc (conflicted copy 2026-01-31 from desk)"),
+            ("resolved", "doc (conflicted copy 2026-01-31 from desk)"),
+            ("lost", "20260131T080509.250000000Z-0123456789ab"),
+        ] {
+            var call = Self.call("subitemVersions", of: number)
+            call.path = WirePath(RelativePath(stringLiteral: "doc"))
+            call.event = event
+            call.version = version
+            _ = try await daemon.ask(call)
+        }
+        #expect(
+            await presenter.heard(3) == [
+                "didGain doc true false", "didResolve doc true true", "didLose doc false true",
+            ])
+    }
+
     @Test("Dropped without being called, what asks to relinquish counts as answered")
     func forgetful() async throws {
         let daemon = try FakeDaemon()

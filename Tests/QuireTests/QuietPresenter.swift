@@ -44,6 +44,16 @@ final class QuietPresenter: FilePresenter, @unchecked Sendable {
 
     func presentedItemDidChange() { note("didChange") }
 
+    func presentedSubitem(at url: URL, didGain version: FileVersion) { note("didGain", url, version) }
+
+    func presentedSubitem(at url: URL, didLose version: FileVersion) { note("didLose", url, version) }
+
+    func presentedSubitem(at url: URL, didResolve version: FileVersion) { note("didResolve", url, version) }
+
+    private func note(_ event: String, _ url: URL, _ version: FileVersion) {
+        note("\(event) \(url.lastPathComponent) \(version.isConflict) \(version.isResolved)")
+    }
+
     func presentedItemDidMove(to newURL: URL) {
         lock.withLock { url = newURL }
         note("didMove \(newURL.lastPathComponent)")

@@ -92,13 +92,19 @@ struct AccessRequest: Sendable {
         }
     }
 
+    private var showProgress: (@Sendable (ItemMethods.ContentProgress) -> Void)? {
+        guard let progress = coordinator.progress else { return nil }
+        return { progress($0.completed, $0.total) }
+    }
+
     private func download(
         _ intent: FileAccessIntent, _ session: DriveSession, _ handle: RequestHandle
     ) async throws {
         let path = try await ItemLocation.of(intent.url).path
         let target = ItemMethods.Target(path: WirePath(path))
         let outcome = try await session.connection.peer.finish(
-            ItemMethods.Download.self, target, handle: handle)
+            ItemMethods.Download.self, target, handle: handle,
+            onPartial: showProgress)
         guard let refusal = outcome.refused.first else { return }
         throw QuireError(
             .unavailable, "\(refusal.path.path): its content cannot be brought here: \(refusal.message)",

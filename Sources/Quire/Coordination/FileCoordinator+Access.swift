@@ -21,6 +21,20 @@ extension FileCoordinator {
         return value
     }
 
+    /// One item's access.
+    nonisolated(nonsending) func access<Value>(
+        _ intent: FileAccessIntent, byAccessor accessor: (URL) async throws -> Value
+    ) async throws -> Value {
+        try await access([intent]) { try await accessor(intent.url) }
+    }
+
+    /// Access to two items, granted together.
+    nonisolated(nonsending) func access<Value>(
+        _ first: FileAccessIntent, _ second: FileAccessIntent, byAccessor accessor: (URL, URL) async throws -> Value
+    ) async throws -> Value {
+        try await access([first, second]) { try await accessor(first.url, second.url) }
+    }
+
     /// Waits for access.
     func begin(_ intents: [FileAccessIntent], prepares: Bool) async throws -> (HeldAccess, [UploadSnapshot]) {
         let purpose = settledPurpose()

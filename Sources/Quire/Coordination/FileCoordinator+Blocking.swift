@@ -12,8 +12,9 @@ extension FileCoordinator {
     public func coordinate<Value>(
         readingItemAt url: URL, options: ReadingOptions = [], byAccessor reader: (URL) throws -> Value
     ) throws -> Value {
-        let intent = FileAccessIntent.readingIntent(with: url, options: options)
-        return try blocking([intent]) { try reader(intent.url) }
+        try CallerExecutor.run {
+            try await access(.readingIntent(with: url, options: options)) { try reader($0) }
+        }
     }
 
     /// Writes an item. As of reading.
@@ -21,8 +22,9 @@ extension FileCoordinator {
     public func coordinate<Value>(
         writingItemAt url: URL, options: WritingOptions = [], byAccessor writer: (URL) throws -> Value
     ) throws -> Value {
-        let intent = FileAccessIntent.writingIntent(with: url, options: options)
-        return try blocking([intent]) { try writer(intent.url) }
+        try CallerExecutor.run {
+            try await access(.writingIntent(with: url, options: options)) { try writer($0) }
+        }
     }
 
     /// Reads one item and writes another, granted together.
@@ -31,9 +33,12 @@ extension FileCoordinator {
         readingItemAt readingURL: URL, options readingOptions: ReadingOptions = [], writingItemAt writingURL: URL,
         options writingOptions: WritingOptions = [], byAccessor readerWriter: (URL, URL) throws -> Value
     ) throws -> Value {
-        let reading = FileAccessIntent.readingIntent(with: readingURL, options: readingOptions)
-        let writing = FileAccessIntent.writingIntent(with: writingURL, options: writingOptions)
-        return try blocking([reading, writing]) { try readerWriter(reading.url, writing.url) }
+        try CallerExecutor.run {
+            try await access(
+                .readingIntent(with: readingURL, options: readingOptions),
+                .writingIntent(with: writingURL, options: writingOptions)
+            ) { try readerWriter($0, $1) }
+        }
     }
 
     /// Writes two items, granted together.
@@ -42,9 +47,11 @@ extension FileCoordinator {
         writingItemAt url1: URL, options options1: WritingOptions = [], writingItemAt url2: URL,
         options options2: WritingOptions = [], byAccessor writer: (URL, URL) throws -> Value
     ) throws -> Value {
-        let first = FileAccessIntent.writingIntent(with: url1, options: options1)
-        let second = FileAccessIntent.writingIntent(with: url2, options: options2)
-        return try blocking([first, second]) { try writer(first.url, second.url) }
+        try CallerExecutor.run {
+            try await access(
+                .writingIntent(with: url1, options: options1), .writingIntent(with: url2, options: options2)
+            ) { try writer($0, $1) }
+        }
     }
 
     /// Any number of accesses, granted together or not at all; returns at once.
@@ -88,10 +95,6 @@ extension FileCoordinator {
                 for await _ in done {}
             }
         }
-    }
-
-    private func blocking<Value>(_ intents: [FileAccessIntent], accessor: () throws -> Value) throws -> Value {
-        try CallerExecutor.run { try await access(intents) { try accessor() } }
     }
 
     /// Runs `body` in a queue and returns when it has run.

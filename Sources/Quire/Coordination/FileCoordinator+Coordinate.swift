@@ -11,16 +11,14 @@ extension FileCoordinator {
     nonisolated(nonsending) public func coordinate<Value>(
         readingItemAt url: URL, options: ReadingOptions = [], byAccessor reader: (URL) async throws -> Value
     ) async throws -> Value {
-        let intent = FileAccessIntent.readingIntent(with: url, options: options)
-        return try await access([intent]) { try await reader(intent.url) }
+        try await access(.readingIntent(with: url, options: options), byAccessor: reader)
     }
 
     /// Writes an item. As of reading.
     nonisolated(nonsending) public func coordinate<Value>(
         writingItemAt url: URL, options: WritingOptions = [], byAccessor writer: (URL) async throws -> Value
     ) async throws -> Value {
-        let intent = FileAccessIntent.writingIntent(with: url, options: options)
-        return try await access([intent]) { try await writer(intent.url) }
+        try await access(.writingIntent(with: url, options: options), byAccessor: writer)
     }
 
     /// Reads one item and writes another, granted together.
@@ -28,9 +26,9 @@ extension FileCoordinator {
         readingItemAt readingURL: URL, options readingOptions: ReadingOptions = [], writingItemAt writingURL: URL,
         options writingOptions: WritingOptions = [], byAccessor readerWriter: (URL, URL) async throws -> Value
     ) async throws -> Value {
-        let reading = FileAccessIntent.readingIntent(with: readingURL, options: readingOptions)
-        let writing = FileAccessIntent.writingIntent(with: writingURL, options: writingOptions)
-        return try await access([reading, writing]) { try await readerWriter(reading.url, writing.url) }
+        try await access(
+            .readingIntent(with: readingURL, options: readingOptions),
+            .writingIntent(with: writingURL, options: writingOptions), byAccessor: readerWriter)
     }
 
     /// Writes two items, granted together. To move an item: `.forMoving` its old URL and `.forReplacing` the new one, and
@@ -39,9 +37,9 @@ extension FileCoordinator {
         writingItemAt url1: URL, options options1: WritingOptions = [], writingItemAt url2: URL,
         options options2: WritingOptions = [], byAccessor writer: (URL, URL) async throws -> Value
     ) async throws -> Value {
-        let first = FileAccessIntent.writingIntent(with: url1, options: options1)
-        let second = FileAccessIntent.writingIntent(with: url2, options: options2)
-        return try await access([first, second]) { try await writer(first.url, second.url) }
+        try await access(
+            .writingIntent(with: url1, options: options1), .writingIntent(with: url2, options: options2),
+            byAccessor: writer)
     }
 
     /// Any number of accesses, granted together or not at all. The accessor uses the intents' URLs.

@@ -1,3 +1,5 @@
+import QuireCore
+
 extension FileCoordinator {
     /// How a coordinated read is done (NSFileCoordinator.ReadingOptions).
     public struct ReadingOptions: OptionSet, Hashable, Sendable {
@@ -44,22 +46,12 @@ enum AccessKind: Sendable, Hashable {
     case reading(FileCoordinator.ReadingOptions)
     case writing(FileCoordinator.WritingOptions)
 
-    /// In the words of the socket; nil where the options exclude one another.
+    /// In the words of the socket; nil where the options exclude one another. Following a link is the client's part.
     var words: String? {
         switch self {
-        case .reading(let options):
-            var words = "read"
-            if options.contains(.withoutChanges) { words += " withoutChanges" }
-            if options.contains(.immediatelyAvailableMetadataOnly) { words += " immediatelyAvailableMetadataOnly" }
-            if options.contains(.forUploading) { words += " forUploading" }
-            return words
-        case .writing([]): return "write"
-        case .writing(.forDeleting): return "write forDeleting"
-        case .writing(.forMoving): return "write forMoving"
-        case .writing(.forMerging): return "write forMerging"
-        case .writing(.forReplacing): return "write forReplacing"
-        case .writing(.contentIndependentMetadataOnly): return "write contentIndependentMetadataOnly"
-        case .writing: return nil
+        case .reading(let options): AccessWords(.read, bits: options.subtracting(.resolvesSymbolicLink).rawValue).text
+        case .writing(let options):
+            options.rawValue.nonzeroBitCount > 1 ? nil : AccessWords(.write, bits: options.rawValue).text
         }
     }
 

@@ -21,14 +21,23 @@ public final class FileCoordinator: Sendable {
         var held: [ObjectIdentifier: HeldAccess] = [:]
     }
 
+    /// Hears how much of what is brought here has arrived, and of how much, in bytes; on any thread, in order.
+    typealias ProgressHandler = @Sendable (_ completed: Int64, _ total: Int64) -> Void
+
+    let progress: ProgressHandler?
     /// The presenter that the coordinator was made with: it is neither asked nor told of the coordinator's accesses.
     let presenter: (any FilePresenter)?
     // Taken alone.
     private let state: Lock<State>
 
     /// - Parameter filePresenter: on whose behalf it coordinates; retained.
-    public init(filePresenter: (any FilePresenter)? = nil) {
+    public convenience init(filePresenter: (any FilePresenter)? = nil) {
+        self.init(filePresenter: filePresenter, progress: nil)
+    }
+
+    init(filePresenter: (any FilePresenter)?, progress: ProgressHandler?) {
         presenter = filePresenter
+        self.progress = progress
         let purpose = filePresenter.map { PresenterEntry.purpose(of: $0) } ?? "quire.coordinator.\(UUID().uuidString)"
         state = Lock(State(purpose: purpose))
     }

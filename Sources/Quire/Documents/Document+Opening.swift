@@ -1,21 +1,25 @@
 public import Foundation
+import Glibc
 import QuireCore
 
 extension Document {
-    /// Reads the file and begins to take part: brings its content here first, where it is elsewhere.
+    /// Reads the file and begins to take part: brings its content here first, where it is elsewhere. Of a symbolic link the
+    /// target is the document.
     ///
-    /// - Throws: `.usage` where it is open already, for a directory, and for a URL on no drive; `CocoaError(.fileNoSuchFile)`
-    ///   where there is no file; what `load(fromContents:ofType:)` throws. It is closed then.
+    /// - Throws: `.usage` where it is open already, for a directory that is no package, and for a URL on no drive;
+    ///   `CocoaError(.fileNoSuchFile)` where there is no file; what `load(fromContents:ofType:)` throws. It is closed then.
     public func open() async throws {
         try await turns.run {
+            await followLink()
             try await opening { presenter in
-                await lookForDownload()
-                let contents = try await coordinator(presenter).coordinate(readingItemAt: fileURL) { url in
+                let contents = try await coordinator(presenter, progress: showing()).coordinate(
+                    readingItemAt: fileURL
+                ) { url in
                     // Inside the access, so that no change falls between reading and registering.
                     try await FileCoordinator.addFilePresenter(presenter)
                     return try await Self.read(url)
                 }
-                try load(fromContents: contents.0, ofType: fileType)
+                try take(contents.0)
                 return contents.1
             }
         }
@@ -81,20 +85,22 @@ extension Document {
     var place: URL { presenter?.presentedItemURL ?? fileURL }
 
     /// Made with the presenter, so that the document is not asked of its own accesses, and goes ahead of whoever asks it.
-    func coordinator(_ presenter: DocumentPresenter?) -> FileCoordinator { FileCoordinator(filePresenter: presenter) }
+    func coordinator(
+        _ presenter: DocumentPresenter?, progress: FileCoordinator.ProgressHandler? = nil
+    ) -> FileCoordinator { FileCoordinator(filePresenter: presenter, progress: progress) }
 
     /// In an access.
-    static func read(_ url: URL) async throws -> (Data, ContentStamp?) {
+    static func read(_ url: URL) async throws -> (FileWrapper, ContentStamp?) {
         try await LibraryExecutor.run { try DocumentFile(url: url).read() }
     }
 
     /// Reads the file in its turn. Others are not asked to save for it: two editors would ask each other without end.
     func reload(from url: URL) async throws {
         let isOwn = url.path == place.path
-        let (data, stamp) = try await coordinator(presenter).coordinate(
+        let (contents, stamp) = try await coordinator(presenter).coordinate(
             readingItemAt: url, options: .withoutChanges
         ) { try await Self.read($0) }
-        try load(fromContents: data, ofType: fileType)
+        try take(contents)
         if isOwn {
             alter { $0.reloaded(stamp) }
         } else {
@@ -105,15 +111,30 @@ extension Document {
         event.yield(.contentsLoaded)
     }
 
-    /// Says that there is something to wait for, where the content is not here.
-    private func lookForDownload() async {
-        let url = fileURL
-        let missing = await LibraryExecutor.run {
-            let content = ItemContent(path: url.path)
-            return content.exists && !content.hasBlocks ? ContentStamp(path: url.path)?.size : nil
+    /// Shows what the daemon says of content that it brings here.
+    private func showing() -> FileCoordinator.ProgressHandler {
+        { [weak self] completed, total in
+            Task { @MainActor [weak self] in self?.show(completed, of: total) }
         }
-        guard let missing else { return }
-        progress = Progress(totalUnitCount: missing)
+    }
+
+    private func show(_ completed: Int64, of total: Int64) {
+        // What is said may come late, and out of order.
+        guard machine.phase == .opening else { return }
+        let progress = progress ?? Progress(totalUnitCount: total)
+        progress.completedUnitCount = max(progress.completedUnitCount, completed)
+        self.progress = progress
         alter { $0.downloading(true) }
+    }
+
+    private func followLink() async {
+        guard machine.phase == .closed else { return }
+        let url = fileURL
+        fileURL = await LibraryExecutor.run {
+            var status = stat()
+            guard lstat(url.path, &status) == 0, status.st_mode & S_IFMT == S_IFLNK, let target = realPath(url.path)
+            else { return url }
+            return URL(filePath: target, directoryHint: .notDirectory)
+        }
     }
 }

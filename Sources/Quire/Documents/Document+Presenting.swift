@@ -60,21 +60,21 @@ extension Document {
     }
 
     private func loadIfChanged() async throws {
-        let (stamp, data) = try await coordinator(presenter).coordinate(
+        let (stamp, contents) = try await coordinator(presenter).coordinate(
             readingItemAt: place, options: .withoutChanges
         ) { url in
             let there = await LibraryExecutor.run { DocumentFile(url: url).stamp() }
-            guard alter({ $0.changed(there) }) == .reload else { return (there, nil as Data?) }
-            let (data, stamp) = try await Self.read(url)
-            return (stamp, data)
+            guard alter({ $0.changed(there) }) == .reload else { return (there, nil as FileWrapper?) }
+            let (contents, stamp) = try await Self.read(url)
+            return (stamp, contents)
         }
-        guard let data else { return }
+        guard let contents else { return }
         // An edit made while it was read: both are kept, as if it had been there before.
         guard !hasUnsavedChanges else {
             _ = alter { $0.changed(stamp) }
             return
         }
-        try load(fromContents: data, ofType: fileType)
+        try take(contents)
         alter { $0.reloaded(stamp) }
         event.yield(.contentsLoaded)
     }

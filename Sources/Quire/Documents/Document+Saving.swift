@@ -22,8 +22,8 @@ extension Document {
     ///   - url: `fileURL`. For a new document the place to make it at: it is open there afterwards.
     ///   - operation: whether there is a document, or this makes it.
     /// - Throws: `.usage` where the document is closed, or open and to be made, and for another place than the document's;
-    ///   what `contents(forType:)` throws; what coordinating and writing throw. All stays unsaved then, and the state has
-    ///   `.savingError`.
+    ///   what `contents(forType:)` and `fileAttributesToWrite(to:for:)` throw; what coordinating and writing throw. All stays
+    ///   unsaved then, and the state has `.savingError`.
     public func save(to url: URL, for operation: DocumentSaveOperation) async throws {
         try await turns.run {
             switch operation {
@@ -45,29 +45,26 @@ extension Document {
         event.yield(.saved)
     }
 
-    /// For `updateChangeCount(withChangeCountToken:)`: what a save that begins now covers.
-    public var changeCountToken: Int { machine.changeCountToken }
-
-    /// Counts as saved what was done until the token was taken; for subclasses that save by other ways.
-    public func updateChangeCount(withChangeCountToken token: Int) { alter { $0.edited(covering: token) } }
-
     // MARK: For the document's own parts
 
     /// One save, in its turn.
     func write(to url: URL) async throws {
         do {
             let token = machine.changeCountToken
-            let data = try contents(forType: fileType)
-            let stamp = try await coordinator(presenter).coordinate(writingItemAt: url) { url in
+            let contents: FileWrapper = try contents(forType: fileType)
+            let attributes = try fileAttributesToWrite(to: url, for: .overwriting)
+            let (stamp, failure) = try await coordinator(presenter).coordinate(writingItemAt: url) { url in
                 let there = await LibraryExecutor.run { DocumentFile(url: url).stamp() }
                 let plan = machine.planSave(token: token, over: there)
                 return try await LibraryExecutor.run {
-                    try DocumentFile(url: url).replace(with: data, keepsOther: plan.keepsOther)
+                    let stamp = try DocumentFile(url: url).replace(with: contents, keepsOther: plan.keepsOther)
+                    return (stamp, attributes.write(to: url))
                 }
             }
             let keptOther = machine.state.contains(.inConflict)
             alter { $0.saved(token: token, stamp) }
             event.yield(.saved)
+            if let failure { report(failure) }
             if keptOther { await lookForConflicts() }
         } catch {
             alter { $0.saveFailed() }
@@ -77,15 +74,20 @@ extension Document {
 
     private func create(_ presenter: DocumentPresenter, at url: URL) async throws -> ContentStamp? {
         let token = machine.changeCountToken
-        let data = try contents(forType: fileType)
-        let stamp = try await coordinator(presenter).coordinate(writingItemAt: url, options: .forReplacing) { url in
-            let stamp = try await LibraryExecutor.run {
-                try DocumentFile(url: url).replace(with: data, keepsOther: false)
+        let contents: FileWrapper = try contents(forType: fileType)
+        let attributes = try fileAttributesToWrite(to: url, for: .creating)
+        let (stamp, failure) = try await coordinator(presenter).coordinate(
+            writingItemAt: url, options: .forReplacing
+        ) { url in
+            let written = try await LibraryExecutor.run {
+                let stamp = try DocumentFile(url: url).replace(with: contents, keepsOther: false)
+                return (stamp, attributes.write(to: url))
             }
             try await FileCoordinator.addFilePresenter(presenter)
-            return stamp
+            return written
         }
         alter { $0.edited(covering: token) }
+        if let failure { report(failure) }
         return stamp
     }
 

@@ -4,7 +4,8 @@ import QuireCore
 /// A document that an app has open: read and saved in coordination with everybody else on the drive (UIDocument).
 ///
 /// A subclass says what its contents are as data, in `contents(forType:)`, and takes them from data, in
-/// `load(fromContents:ofType:)`. It calls `updateChangeCount(_:)` with each edit. The rest comes with it:
+/// `load(fromContents:ofType:)`; of a package, which is a directory with a package's extension, both with a `FileWrapper`. It
+/// calls `updateChangeCount(_:)` with each edit, or has them counted by an `undoManager`. The rest comes with it:
 ///
 /// - What is unsaved is saved before anybody reads the file or writes it, after `autosavingDelay`, and at `close()`. A save
 ///   replaces the file in one step; edits made meanwhile stay unsaved.
@@ -12,15 +13,15 @@ import QuireCore
 ///   next save puts the other content beside the document first, as a conflict version: nothing is lost.
 /// - It follows when the file is moved, and closes when it is deleted.
 ///
-/// One file; a package (a directory) is refused. Everything runs on the main actor but system calls. Keep a reference as long
-/// as it is open: without one it ends, and edits that are unsaved are lost.
+/// Everything runs on the main actor but system calls. Keep a reference as long as it is open: without one it ends, and edits
+/// that are unsaved are lost.
 @MainActor
 open class Document {
     /// Where the file is now, or is to be made.
     public internal(set) var fileURL: URL
     /// How long after an edit it is saved by itself; nil for never. 15 s by default, our choice.
     public var autosavingDelay: Duration? = .seconds(15)
-    /// The content that is on the way here, in bytes, while `.progressAvailable`.
+    /// How much of the content has come here, in bytes, while `.progressAvailable`.
     public internal(set) var progress: Progress?
     /// What happens, from the document's making on, for one loop: `for await event in document.events`.
     public let events: AsyncStream<DocumentEvent>
@@ -32,6 +33,8 @@ open class Document {
     var presenter: DocumentPresenter?
     var listening: Task<Void, Never>?
     var autosaving: Task<Void, Never>?
+    /// Once somebody asked for it.
+    var undoing: UndoManager?
 
     /// - Parameter fileURL: on a drive; the file may be there or not. Touches nothing.
     public init(fileURL: URL) {
@@ -50,7 +53,7 @@ open class Document {
 
     // MARK: For subclasses
 
-    /// What is saved. Abstract.
+    /// What is saved of a document that is one file. Abstract, where the one for packages is not overridden.
     ///
     /// - Parameter typeName: see `fileType`.
     /// - Returns: the whole file's bytes, of what the document is at this moment.
@@ -59,7 +62,15 @@ open class Document {
         throw QuireError(.usage, "\(type(of: self)) does not say what its contents are", remedy: "Override contents")
     }
 
-    /// Takes what was read: at opening, and when others changed the file. Abstract.
+    /// What is saved of a document that is a package. By default the one file that `contents(forType:)` gives as data.
+    ///
+    /// - Returns: the whole package, of what the document is at this moment: what is not in it is not there afterwards.
+    open func contents(forType typeName: String?) throws -> FileWrapper {
+        FileWrapper(regularFileWithContents: try contents(forType: typeName) as Data)
+    }
+
+    /// Takes what was read of one file: at opening, and when others changed it. Abstract, where the one for packages is not
+    /// overridden.
     ///
     /// - Parameters:
     ///   - contents: the whole file's bytes.
@@ -68,6 +79,24 @@ open class Document {
     open func load(fromContents contents: Data, ofType typeName: String?) throws {
         throw QuireError(.usage, "\(type(of: self)) does not load contents", remedy: "Override load")
     }
+
+    /// Takes what was read of a package, or of a file. By default it has the file's bytes loaded, and refuses packages.
+    open func load(fromContents contents: FileWrapper, ofType typeName: String?) throws {
+        guard let data = contents.regularFileContents else {
+            throw QuireError(
+                .usage, "\(fileURL.path) is a package, and \(type(of: self)) loads files only",
+                remedy: "Override load(fromContents:ofType:) with a FileWrapper")
+        }
+        try load(fromContents: data, ofType: typeName)
+    }
+
+    /// What is written beside the contents: thumbnails, tags. Asked for with each save; nothing by default.
+    ///
+    /// - Parameter url: where it is saved.
+    /// - Throws: whatever keeps it from being saved.
+    open func fileAttributesToWrite(
+        to url: URL, for saveOperation: DocumentSaveOperation
+    ) throws -> DocumentAttributes { DocumentAttributes() }
 
     /// Somebody else is about to write: edits would be made to what is gone in a moment. Does nothing by default.
     open func disableEditing() {}
@@ -95,13 +124,7 @@ open class Document {
     /// Whether there are edits that are not saved.
     public var hasUnsavedChanges: Bool { machine.hasUnsavedChanges }
 
-    // MARK: Edits
-
-    /// Counts an edit; to be called with each, after it.
-    public func updateChangeCount(_ change: DocumentChangeKind) {
-        alter { $0.edited(change) }
-        if hasUnsavedChanges { scheduleAutosave() }
-    }
+    // MARK: For the document's own parts
 
     /// Changes the state, and says so.
     @discardableResult

@@ -3,21 +3,32 @@ import Foundation
 import Glibc
 import QuireCore
 
-/// A document's file, read and written whole. Blocks on the file system: call it in `LibraryExecutor.run`, in an access.
+/// A document's file or package, read and written whole. Blocks on the file system: call it in `LibraryExecutor.run`, in an
+/// access.
 struct DocumentFile: Sendable {
     let url: URL
+    /// Whether directories can be exchanged in one step; tried, and then known.
+    var exchanges = true
+
+    init(url: URL) { self.url = url }
 
     /// The content, and by what it is known again.
     ///
-    /// - Throws: what Foundation throws where it cannot be read; `.usage` for a directory.
-    func read() throws -> (Data, ContentStamp?) {
-        var isDirectory = false as ObjCBool
-        if FileManager.default.fileExists(atPath: url.path, isDirectory: &isDirectory), isDirectory.boolValue {
+    /// - Throws: what Foundation throws where it cannot be read; `.usage` for a directory that is no package, and as
+    ///   `FileWrapper.init(url:)`.
+    func read() throws -> (FileWrapper, ContentStamp?) {
+        var status = stat()
+        if stat(url.path, &status) == 0, status.st_mode & S_IFMT == S_IFDIR, !isPackage {
             throw QuireError(
-                .usage, "\(url.path) is a directory", remedy: "A Document is one file; packages are not read")
+                .usage, "\(url.path) is a directory",
+                remedy: "A document is a file, or a directory with a package's extension")
         }
         let stamp = stamp()
-        return (try Data(contentsOf: url), stamp)
+        return (try FileWrapper(url: url), stamp)
+    }
+
+    private var isPackage: Bool {
+        RelativePath(parsing: url.lastPathComponent).map { PackageNames().contains($0) } ?? false
     }
 
     /// By what the content that is there is known again; nil where nothing is.
@@ -34,55 +45,77 @@ struct DocumentFile: Sendable {
         closedir(directory)
     }
 
-    /// Puts `data` in the place of what is there in one step, so that nobody reads half of it; on disk when this returns.
+    /// Puts `contents` in the place of what is there in one step, so that nobody reads half of it; on disk when this returns.
     ///
-    /// The temporary file beside it is ephemeral by its name, so that its rename is a write of the document: identity, tags and
-    /// creation date stay. Permissions and attributes are taken over.
+    /// It is built beside it, under a name that is ephemeral, so that renaming a file over the document, or exchanging a
+    /// package with it, is a write of the document: identity, tags and creation date stay. Permissions and attributes are
+    /// taken over.
     /// - Parameter keepsOther: what is there is put beside it as a conflict copy first.
     /// - Returns: by what the content is known again.
-    func replace(with data: Data, keepsOther: Bool) throws -> ContentStamp? {
-        let staged = url.deletingLastPathComponent().appending(path: ".~quire-\(UUID().uuidString).tmp~")
-        do {
-            try write(data, to: staged)
+    func replace(with contents: FileWrapper, keepsOther: Bool) throws -> ContentStamp? {
+        try replace { staged in
+            try WrapperWriter().write(contents, to: staged, like: url)
             if keepsOther { try keepOther() }
-            try check(rename(staged.path, url.path), url)
+        }
+        return ContentStamp(path: url.path)
+    }
+
+    /// Puts what `build` makes at the URL that it is handed in the place of what is there, in one step.
+    func replace(_ build: (URL) throws -> Void) throws {
+        let staged = beside()
+        do {
+            try build(staged)
+            try install(staged)
         } catch {
             // Not there where making it failed.
             try? FileManager.default.removeItem(at: staged)
             throw error
         }
-        return ContentStamp(path: url.path)
     }
 
-    private func write(_ data: Data, to staged: URL) throws {
-        var before = stat()
-        let isThere = stat(url.path, &before) == 0
-        let descriptor = open(staged.path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o666)
-        try check(descriptor, staged)
-        let handle = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
-        try handle.write(contentsOf: data)
-        if isThere {
-            try check(fchmod(descriptor, before.st_mode & 0o7777), staged)
-            try copyAttributes(to: descriptor, staged)
-        }
-        try check(fsync(descriptor), staged)
-        try handle.close()
+    private func beside() -> URL {
+        url.deletingLastPathComponent().appending(
+            path: ".~quire-\(UUID().uuidString).tmp~", directoryHint: .notDirectory)
     }
 
-    /// The user's own attributes; the drive looks after its.
-    private func copyAttributes(to descriptor: Int32, _ staged: URL) throws {
-        var names = [CChar](repeating: 0, count: 65_536)
-        let length = listxattr(url.path, &names, names.count)
-        guard length > 0 else { return }
-        for bytes in names.prefix(length).split(separator: 0) {
-            let name = String(decoding: bytes.map(UInt8.init(bitPattern:)), as: UTF8.self)
-            guard name.hasPrefix("user."), !name.hasPrefix("user.quire.") else { continue }
-            var value = [UInt8](repeating: 0, count: 65_536)
-            let count = getxattr(url.path, name, &value, value.count)
-            // Removed meanwhile.
-            guard count >= 0 else { continue }
-            try check(fsetxattr(descriptor, name, value, count, 0), staged)
+    /// A file takes another's place by a rename. With a directory on either side the two are exchanged, and the one that was
+    /// there is removed.
+    private func install(_ staged: URL) throws {
+        guard let there = Self.kind(url), there == S_IFDIR || Self.kind(staged) == S_IFDIR else {
+            return try WrapperWriter.check(rename(staged.path, url.path), url)
         }
+        if exchanges,
+            quire_renameat2(AT_FDCWD, staged.path, AT_FDCWD, url.path, quire_RENAME_EXCHANGE) == 0
+        {
+            return removeOld(staged)
+        }
+        guard !exchanges || [EINVAL, ENOSYS, EOPNOTSUPP].contains(errno) else {
+            throw FileWrapper.failure(errno, url)
+        }
+        try installInSteps(staged)
+    }
+
+    /// Where the store's file system exchanges nothing: for a moment nothing is at the place, and where the second step fails
+    /// the first is taken back.
+    private func installInSteps(_ staged: URL) throws {
+        let old = beside()
+        try WrapperWriter.check(rename(url.path, old.path), url)
+        guard rename(staged.path, url.path) == 0 else {
+            let failure = FileWrapper.failure(errno, url)
+            try WrapperWriter.check(rename(old.path, url.path), url)
+            throw failure
+        }
+        removeOld(old)
+    }
+
+    private func removeOld(_ old: URL) {
+        // The document is saved. What stays is ephemeral by its name, and in nobody's way.
+        try? FileManager.default.removeItem(at: old)
+    }
+
+    private static func kind(_ url: URL) -> mode_t? {
+        var status = stat()
+        return lstat(url.path, &status) == 0 ? status.st_mode & S_IFMT : nil
     }
 
     /// The name that sync gives to copies of a conflict: the daemon lists it as a version.
@@ -101,15 +134,4 @@ struct DocumentFile: Sendable {
     }
 
     private static var deviceName: String { ProcessInfo.processInfo.hostName }
-
-    private func check(_ result: Int32, _ url: URL) throws {
-        guard result < 0 else { return }
-        let code = errno
-        throw CocoaError(
-            code == ENOSPC || code == EDQUOT ? .fileWriteOutOfSpace : .fileWriteUnknown,
-            userInfo: [
-                NSFilePathErrorKey: url.path,
-                NSUnderlyingErrorKey: NSError(domain: NSPOSIXErrorDomain, code: Int(code)),
-            ])
-    }
 }

@@ -25,6 +25,9 @@ struct DocumentMachine: Sendable {
         let keepsOther: Bool
     }
 
+    /// More than anybody undoes.
+    private static let outOfReach = 1 << 40
+
     private(set) var phase = Phase.closed
     private var changeCount = 0
     private var writers = 0
@@ -84,6 +87,8 @@ struct DocumentMachine: Sendable {
     /// Counts an edit.
     mutating func edited(_ kind: DocumentChangeKind) {
         switch kind {
+        // What was saved was undone, and cannot be had again by undoing: it is unsaved until it is saved.
+        case .done where changeCount < 0: changeCount = Self.outOfReach
         case .done, .redone: changeCount += 1
         case .undone: changeCount -= 1
         case .cleared: changeCount = 0

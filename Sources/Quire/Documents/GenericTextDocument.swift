@@ -5,12 +5,14 @@ import QuireCore
 public final class GenericTextDocument: Document {
     private var contents = ""
 
-    /// The text. Setting it is an edit.
+    /// The text. Setting it is an edit, which an undo manager takes back where the document has been asked for one.
     public var text: String {
         get { contents }
         set {
+            let before = contents
             contents = newValue
-            updateChangeCount(.done)
+            guard let undoing else { return updateChangeCount(.done) }
+            undoing.registerUndo(withTarget: self) { $0.text = before }
         }
     }
 

@@ -34,6 +34,8 @@ public struct PromisedItemValues: Sendable {
     public private(set) var documentIdentifier: UInt64?
     /// What `user.quire.tags` holds.
     public private(set) var tagNames: [String]?
+    /// Pictures of it as it is now, in PNG, of the sizes that there are in the user's thumbnail cache.
+    public private(set) var thumbnailDictionary: [ThumbnailSize: Data]?
     /// Always, on a drive; false of what stays on this device.
     public private(set) var isUbiquitousItem: Bool?
     /// Whether there are conflict versions.
@@ -46,19 +48,23 @@ public struct PromisedItemValues: Sendable {
     public private(set) var ubiquitousItemIsUploaded: Bool?
     /// Whether content is on its way to the provider.
     public private(set) var ubiquitousItemIsUploading: Bool?
-    /// Why it could not be brought to the provider, or from there.
+    /// Why it could not be brought to the provider.
     public private(set) var ubiquitousItemUploadingError: QuireError?
+    /// Why its content could not be brought here.
+    public private(set) var ubiquitousItemDownloadingError: QuireError?
+    /// Whether somebody wants its content here: it is on the way, or is to be here always.
+    public private(set) var ubiquitousItemDownloadRequested: Bool?
     /// The provider's name, which people know the container by.
     public private(set) var ubiquitousItemContainerDisplayName: String?
 
-    init(_ info: ItemInfo, name: String, keys wanted: Set<URLResourceKey>) {
+    init(_ info: ItemInfo, at url: URL, keys wanted: Set<URLResourceKey>) {
         let status = info.status
         func set<Value>(_ key: URLResourceKey, _ member: WritableKeyPath<Self, Value?>, _ value: Value?) {
             guard wanted.contains(key) else { return }
             keys.insert(key)
             self[keyPath: member] = value
         }
-        set(.nameKey, \.name, name)
+        set(.nameKey, \.name, url.lastPathComponent)
         set(.fileSizeKey, \.fileSize, Int(status.size))
         set(.contentModificationDateKey, \.contentModificationDate, Self.date(info.modified))
         set(.attributeModificationDateKey, \.attributeModificationDate, Self.date(info.changed))
@@ -78,10 +84,17 @@ public struct PromisedItemValues: Sendable {
             .ubiquitousItemIsUploadedKey, \.ubiquitousItemIsUploaded,
             [.current, .dataless, .partial, .downloading].contains(status.state))
         set(.ubiquitousItemIsUploadingKey, \.ubiquitousItemIsUploading, status.state == .uploading)
+        let error = info.error.map { QuireError(.failed, $0.message) }
+        let isComing = [.dataless, .partial, .downloading].contains(status.state)
+        set(.ubiquitousItemUploadingErrorKey, \.ubiquitousItemUploadingError, isComing ? nil : error)
+        set(.ubiquitousItemDownloadingErrorKey, \.ubiquitousItemDownloadingError, isComing ? error : nil)
         set(
-            .ubiquitousItemUploadingErrorKey, \.ubiquitousItemUploadingError,
-            info.error.map { QuireError(.failed, $0.message) })
+            .ubiquitousItemDownloadRequestedKey, \.ubiquitousItemDownloadRequested,
+            status.state == .downloading || status.pinned)
         set(.ubiquitousItemContainerDisplayNameKey, \.ubiquitousItemContainerDisplayName, status.provider)
+        if wanted.contains(.thumbnailDictionaryKey) {
+            set(.thumbnailDictionaryKey, \.thumbnailDictionary, ThumbnailCache.user.pictures(of: url))
+        }
         // Tied to content: asked for they are known to be nothing.
         keys.formUnion(wanted.intersection([.contentAccessDateKey, .generationIdentifierKey]))
     }
@@ -99,12 +112,12 @@ extension URL {
     public func promisedItemResourceValues(
         forKeys keys: Set<URLResourceKey>
     ) async throws(QuireError) -> PromisedItemValues {
-        let info = try await LibraryExecutor.run { () throws(QuireError) in
+        try await LibraryExecutor.run { () throws(QuireError) in
             let location = try await ItemLocation.of(self)
-            return try await location.session.connection.call(
+            let info = try await location.session.connection.call(
                 ItemMethods.Info.self, ItemMethods.Target(path: WirePath(location.path)))
+            return PromisedItemValues(info, at: self, keys: keys)
         }
-        return PromisedItemValues(info, name: lastPathComponent, keys: keys)
     }
 
     /// Whether there is an item, whether or not its content is here.

@@ -1,17 +1,31 @@
 public import Foundation
-import Glibc
 import QuireCore
 import QuireTransport
 
 /// In a coordinated write of the document.
 extension FileVersion {
-    /// Ends the conflict: the version is among the kept ones from now on. Of one that is resolved nothing happens.
+    /// Ends the conflict: the version is among the kept ones from now on; a package is a document of its own beside the other.
+    /// Of one that is resolved nothing happens.
     ///
     /// - Throws: `.notFound` where there is no such version any more; `.usage`, `.unavailable` as of finding versions.
     public func resolve() async throws(QuireError) {
         guard !isResolved, let name else { return }
         try await change(VersionMethods.ResolveVersion.self, name)
         markResolved()
+    }
+
+    /// Lets the drive remove the version when room is short: while less than a twentieth of the home's file system is free, the
+    /// oldest first. There is no way back.
+    ///
+    /// - Throws: `.usage` for the current version and for one that is in conflict; `.notFound` where it is gone.
+    public func makeDiscardable() async throws(QuireError) {
+        guard let name, isResolved else {
+            throw QuireError(
+                .usage, "\(localizedName): only a version that was kept is discardable",
+                remedy: name == nil ? "Delete the document" : "Resolve the conflict first")
+        }
+        try await change(VersionMethods.DiscardVersion.self, name)
+        markDiscardable()
     }
 
     /// Removes the version for good.
@@ -22,6 +36,7 @@ extension FileVersion {
             throw QuireError(
                 .usage, "\(localizedName): the current version is the document itself", remedy: "Delete the document")
         }
+        if try await removedPackage() { return }
         try await change(VersionMethods.RemoveVersion.self, name)
     }
 
@@ -59,20 +74,28 @@ extension FileVersion {
                 .usage, "\(localizedName): the current version cannot be moved", remedy: "Move the document")
         }
         try await LibraryExecutor.run {
-            let files = FileManager.default
-            // Ephemeral by its name, and so the rename over the document is a write of the document.
-            let staged = url.deletingLastPathComponent().appending(path: ".~quire-\(UUID().uuidString).tmp~")
-            do {
-                try files.copyItem(at: source, to: staged)
-                try Self.rename(staged, over: url)
-            } catch {
-                // Not there where the copy failed at once.
-                try? files.removeItem(at: staged)
-                throw error
-            }
+            try DocumentFile(url: url).replace { try FileManager.default.copyItem(at: source, to: $0) }
         }
         if options.contains(.byMoving) { try await remove() }
         return url
+    }
+
+    /// A package in conflict is an item beside the other, and is deleted as one.
+    ///
+    /// - Returns: whether it was one.
+    private func removedPackage() async throws(QuireError) -> Bool {
+        guard let url, !isResolved else { return false }
+        return try await LibraryExecutor.run { () throws(QuireError) in
+            var isDirectory: ObjCBool = false
+            guard FileManager.default.fileExists(atPath: url.path, isDirectory: &isDirectory), isDirectory.boolValue
+            else { return false }
+            do {
+                try FileManager.default.removeItem(at: url)
+                return true
+            } catch {
+                throw QuireError(.failed, "\(url.path) cannot be removed: \(error.localizedDescription)")
+            }
+        }
     }
 
     private func change<Method: WireMethod>(
@@ -83,18 +106,6 @@ extension FileVersion {
             let location = try await ItemLocation.of(item)
             return try await location.session.connection.call(
                 method, VersionMethods.Target(path: WirePath(location.path), version: name))
-        }
-    }
-
-    private static func rename(_ source: URL, over target: URL) throws {
-        guard Glibc.rename(source.path, target.path) == 0 else {
-            let code = errno
-            throw CocoaError(
-                .fileWriteUnknown,
-                userInfo: [
-                    NSFilePathErrorKey: target.path,
-                    NSUnderlyingErrorKey: NSError(domain: NSPOSIXErrorDomain, code: Int(code)),
-                ])
         }
     }
 }

@@ -1,6 +1,7 @@
 public import Foundation
 import QuireCore
 import QuireTransport
+import Synchronization
 
 extension FileVersion {
     /// The version that is there; nil where nothing is.
@@ -28,6 +29,37 @@ extension FileVersion {
         }
     }
 
+    /// The versions that only the provider keeps, newest first; none where it keeps none. Their content is not here.
+    ///
+    /// - Throws: `.usage` for an item on no drive, `.unavailable` where it does not run, `.temporary` where the provider cannot
+    ///   be reached.
+    public static func nonlocalVersionsOfItem(at url: URL) async throws(QuireError) -> [FileVersion] {
+        try await LibraryExecutor.run { () throws(QuireError) in
+            let location = try await ItemLocation.of(url)
+            let target = ItemMethods.Target(path: WirePath(location.path))
+            let connection = location.session.connection
+            return try await connection.call(VersionMethods.NonlocalVersions.self, target).versions.map {
+                FileVersion(kept: $0, of: url)
+            }
+        }
+    }
+
+    /// The callback form of `nonlocalVersionsOfItem(at:)`.
+    ///
+    /// - Parameter completionHandler: called once, on any thread, with versions or an error.
+    public static func getNonlocalVersionsOfItem(
+        at url: URL, completionHandler: @escaping @Sendable ([FileVersion]?, (any Error)?) -> Void
+    ) {
+        // The callback form is the border at which asynchronous work begins.
+        Task {
+            do throws(QuireError) {
+                completionHandler(try await nonlocalVersionsOfItem(at: url), nil)
+            } catch {
+                completionHandler(nil, error)
+            }
+        }
+    }
+
     /// The version with this identifier; nil where there is none any more.
     ///
     /// - Throws: `.usage` for an item on no drive, `.unavailable` where it does not run.
@@ -40,17 +72,26 @@ extension FileVersion {
 
     private static func conflicts(of url: URL, _ location: ItemLocation) async throws(QuireError) -> [FileVersion] {
         let target = ItemMethods.Target(path: WirePath(location.path))
-        let info: ItemInfo
+        let copies: [WirePath]
         do throws(QuireError) {
-            info = try await location.session.connection.call(ItemMethods.Info.self, target)
+            copies = try await location.session.connection.call(ItemMethods.Info.self, target).conflicts
         } catch {
-            // Nothing is there, and so nothing is in conflict with it.
             guard error.code == .notFound else { throw error }
-            return []
+            copies = try await copiesOfMissing(location)
         }
-        return info.conflicts.compactMap { copy in
+        return copies.compactMap { copy in
             copy.path.name?.string.map { FileVersion(conflictCopy: $0, of: url) }
         }
+    }
+
+    /// While sync puts the local version aside for the provider's, nothing is at the document's place for a moment.
+    private static func copiesOfMissing(_ location: ItemLocation) async throws(QuireError) -> [WirePath] {
+        let found = Lock<[WirePath]>([])
+        _ = try await location.session.connection.call(VersionMethods.Conflicts.self) { conflicts in
+            let copies = conflicts.filter { $0.document.path == location.path }.map(\.path)
+            found.withLock { $0 += copies }
+        }
+        return found.withLock { $0 }
     }
 
     private static func kept(of url: URL, _ location: ItemLocation) async throws(QuireError) -> [FileVersion] {

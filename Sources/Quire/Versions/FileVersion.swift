@@ -30,6 +30,7 @@ public final class FileVersion: Sendable {
     /// Names it.
     public let persistentIdentifier: PersistentIdentifier
     private let resolved: Atomic<Bool>
+    private let discardable: Atomic<Bool>
 
     /// The document's name, for people.
     public var localizedName: String { itemURL.lastPathComponent }
@@ -37,11 +38,15 @@ public final class FileVersion: Sendable {
     /// Whether its conflict is over; true of those that came of none. See `resolve()`.
     public var isResolved: Bool { resolved.load(ordering: .relaxed) }
 
+    /// Whether the drive may remove it when room is short. See `makeDiscardable()`.
+    public var isDiscardable: Bool { discardable.load(ordering: .relaxed) }
+
     /// The version's name on the socket; nil for the current one.
     var name: String? { persistentIdentifier.name }
 
     private init(
-        of item: URL, at url: URL?, _ date: Date?, name: String?, device: String?, isResolved: Bool, isHere: Bool
+        of item: URL, at url: URL?, _ date: Date?, name: String?, device: String?, isResolved: Bool, isHere: Bool,
+        isDiscardable: Bool = false
     ) {
         itemURL = item
         self.url = url
@@ -51,6 +56,7 @@ public final class FileVersion: Sendable {
         hasLocalContents = isHere
         persistentIdentifier = PersistentIdentifier(name: name)
         resolved = Atomic(isResolved)
+        discardable = Atomic(isDiscardable)
     }
 
     /// The current one.
@@ -72,14 +78,15 @@ public final class FileVersion: Sendable {
             isResolved: isOver, isHere: content.hasBlocks)
     }
 
-    /// A kept version.
+    /// A kept version, or one that only the provider keeps: that has no file.
     convenience init(kept version: VersionMethods.Version, of item: URL) {
         let device = version.copy?.path.name.flatMap { ConflictName($0) }?.device
         let seconds = TimeInterval(version.date.time.seconds)
         self.init(
             of: item, at: version.file.map { URL(filePath: $0, directoryHint: .notDirectory) },
             Date(timeIntervalSince1970: seconds + Double(version.date.time.subsecondNanoseconds) / 1e9),
-            name: version.name, device: device, isResolved: true, isHere: true)
+            name: version.name, device: device, isResolved: true, isHere: version.file != nil,
+            isDiscardable: version.discardable == true)
     }
 
     /// One that a presenter is told of.
@@ -90,6 +97,8 @@ public final class FileVersion: Sendable {
             self.init(of: item, at: nil, nil, name: name, device: nil, isResolved: true, isHere: false)
         }
     }
+
+    func markDiscardable() { discardable.store(true, ordering: .relaxed) }
 
     func markResolved() { resolved.store(true, ordering: .relaxed) }
 }

@@ -83,6 +83,18 @@ public protocol DocumentProvider: Sendable {
     /// - Throws: `.notFound`; `.conditionFailed`; `.notEmpty`.
     func delete(_ path: RelativePath, expecting version: ProviderVersion?) async throws(ProviderError)
 
+    /// The versions of the document at `path` that it had before the present one and that are still kept, newest first.
+    ///
+    /// - Throws: `.unsupported` where `capabilities.earlierVersions` is false, which is the default; `.notFound`.
+    func earlierVersions(of path: RelativePath) async throws(ProviderError) -> [RemoteItem]
+
     /// Room left, nil where unknown.
     func freeSpace() async throws(ProviderError) -> ByteCount?
+}
+
+extension DocumentProvider {
+    /// None are kept.
+    public func earlierVersions(of path: RelativePath) async throws(ProviderError) -> [RemoteItem] {
+        throw ProviderError(.unsupported, "\(path): this provider keeps no earlier versions")
+    }
 }

@@ -22,6 +22,8 @@ public struct ProviderCapabilities: Sendable, Hashable, Codable {
     public var attributes: Bool
     /// Names may be any bytes but `/` and NUL; otherwise valid UTF-8 only.
     public var arbitraryNames: Bool
+    /// Keeps earlier versions of documents by itself: `earlierVersions(of:)` lists them.
+    public var earlierVersions: Bool
     /// Longest name, in bytes.
     public var longestName: Int
     /// How long an unchanged time-based version must be left alone before it proves that content is unchanged.
@@ -30,7 +32,8 @@ public struct ProviderCapabilities: Sendable, Hashable, Codable {
     /// What a probe found.
     public init(
         conditionalWrites: ConditionalWrites, stableIdentifiers: Bool, directoryMoves: Bool, symlinks: Bool,
-        attributes: Bool, arbitraryNames: Bool, longestName: Int = 255, versionGranularity: Duration = .zero
+        attributes: Bool, arbitraryNames: Bool, earlierVersions: Bool = false, longestName: Int = 255,
+        versionGranularity: Duration = .zero
     ) {
         self.conditionalWrites = conditionalWrites
         self.stableIdentifiers = stableIdentifiers
@@ -38,6 +41,7 @@ public struct ProviderCapabilities: Sendable, Hashable, Codable {
         self.symlinks = symlinks
         self.attributes = attributes
         self.arbitraryNames = arbitraryNames
+        self.earlierVersions = earlierVersions
         self.longestName = longestName
         self.versionGranularity = versionGranularity
     }

@@ -71,6 +71,19 @@ package enum ItemMethods {
         }
     }
 
+    /// How much of the content that is brought here has arrived.
+    package struct ContentProgress: Codable, Sendable, Hashable {
+        /// In bytes, never less than before.
+        package var completed: Int64
+        /// In bytes: of all files that were not here when the request came.
+        package var total: Int64
+
+        package init(completed: Int64, total: Int64) {
+            self.completed = completed
+            self.total = total
+        }
+    }
+
     /// An item that was left alone, and why.
     package struct Refusal: Codable, Sendable, Hashable {
         package var path: WirePath
@@ -86,6 +99,7 @@ package enum ItemMethods {
     package enum Download: WireMethod {
         package static let name = "download"
         package typealias Parameters = Target
+        package typealias Partial = ContentProgress
         package typealias Result = ContentOutcome
     }
 

@@ -64,13 +64,19 @@ package enum VersionMethods {
         package var file: String?
         /// What it was kept from, where that was a conflict copy.
         package var copy: WirePath?
+        /// True where it may go when room is short.
+        package var discardable: Bool?
 
-        package init(name: String, date: WireTime, size: Int64, file: String? = nil, copy: WirePath? = nil) {
+        package init(
+            name: String, date: WireTime, size: Int64, file: String? = nil, copy: WirePath? = nil,
+            discardable: Bool? = nil
+        ) {
             self.name = name
             self.date = date
             self.size = size
             self.file = file
             self.copy = copy
+            self.discardable = discardable
         }
     }
 
@@ -84,6 +90,39 @@ package enum VersionMethods {
 
             package init(versions: [Version]) { self.versions = versions }
         }
+    }
+
+    /// The earlier versions of a document that its provider keeps, newest first; none where it keeps none.
+    package enum NonlocalVersions: WireMethod {
+        package static let name = "version.nonlocal"
+        package typealias Parameters = ItemMethods.Target
+        package typealias Result = Versions.Result
+    }
+
+    /// Keeps a file as a version of a document.
+    package enum AddVersion: WireMethod {
+        package static let name = "version.add"
+
+        package struct Parameters: Codable, Sendable {
+            /// The document.
+            package var path: WirePath
+            /// A file below the home's directory `staging`; used up.
+            package var file: WirePath
+
+            package init(path: WirePath, file: WirePath) {
+                self.path = path
+                self.file = file
+            }
+        }
+
+        package typealias Result = Version
+    }
+
+    /// Lets a kept version go when room is short. There is no way back.
+    package enum DiscardVersion: WireMethod {
+        package static let name = "version.discard"
+        package typealias Parameters = Target
+        package typealias Result = WireNothing
     }
 
     /// Makes a kept version the document's content; what was there becomes a kept version.

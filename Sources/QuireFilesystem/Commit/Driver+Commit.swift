@@ -38,7 +38,9 @@ extension Driver {
         case .move(let destination) where destination.documentOfConflict == change.path:
             coordinator.noteAppearance(destination)
             tellVersion(.gained, destination)
-        case .move(let destination): coordinator.noteMove(from: change.path, to: destination)
+        case .move(let destination):
+            coordinator.noteMove(from: change.path, to: destination)
+            if destination.documentOfConflict == nil { tellVersion(.resolved, change.path) }
         case .remove:
             coordinator.noteDisappearance(change.path)
             tellVersion(.resolved, change.path)

@@ -65,7 +65,7 @@ extension Driver {
 
     private func renameInOrder(_ reply: consuming Reply, _ source: Entry, _ target: Entry, _ flags: CUnsignedInt) {
         if mustAskCoordinator {
-            let isSave = flags & Self.exchange == 0 && isSafeSave(source, target)
+            let isSave = flags & Self.exchange == 0 ? isSafeSave(source, target) : isSafeExchange(source, target)
             let accesses = accesses(moving: source, to: target, isSave: isSave)
             coordinated(reply, accesses) { driver, reply, claim in
                 driver.performRename(reply, source, target, flags, isSave: isSave)

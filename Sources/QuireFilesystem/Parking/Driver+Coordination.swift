@@ -92,6 +92,18 @@ extension Driver {
         return born > 0 && Int64(now.tv_sec) - born / 1_000_000_000 < Self.youth
     }
 
+    /// Whether an exchange saves a document: a file or a package that was built under a temporary name takes the place of one
+    /// that is there, which is under the temporary name then.
+    func isSafeExchange(_ source: Entry, _ target: Entry) -> Bool {
+        guard Self.ephemeralNames.contains(source.name) != Self.ephemeralNames.contains(target.name),
+            let from = try? resolver.directory(source.directory), let to = try? resolver.directory(target.directory),
+            let one = try? StoreCall.statusIfAny(in: from, source.name),
+            let other = try? StoreCall.statusIfAny(in: to, target.name)
+        else { return false }
+        let kind = one.st_mode & S_IFMT
+        return kind == other.st_mode & S_IFMT && (kind == S_IFREG || kind == S_IFDIR)
+    }
+
     private static let ephemeralNames = EphemeralNames()
     /// Seconds that a file counts as new: as long as a freed name keeps its identity.
     private static let youth: Int64 = 15
@@ -133,8 +145,12 @@ extension Driver {
         else { return }
         let coordinator = services.coordinator
         let process = ThreadOwner.process(of: thread)
-        if exchanges { return coordinator.noteExchange(old, new) }
-        guard isSave else { return coordinator.noteMove(from: old, to: new, by: process) }
-        coordinator.noteSave(of: new, from: old, by: process)
+        guard isSave else {
+            return exchanges
+                ? coordinator.noteExchange(old, new) : coordinator.noteMove(from: old, to: new, by: process)
+        }
+        // Of an exchange either name may be the document's.
+        let isReversed = exchanges && Self.ephemeralNames.contains(target.name)
+        coordinator.noteSave(of: isReversed ? old : new, from: isReversed ? new : old, by: process)
     }
 }

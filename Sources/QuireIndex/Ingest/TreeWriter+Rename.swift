@@ -126,6 +126,13 @@ extension TreeWriter {
             try takeContent(target, of: source, rename.status, writersOpen: rename.writersOpen)
             return
         }
+        let bothDirectories = source.local.kind == .directory && target.local.kind == .directory
+        if bothDirectories, source.isLocalOnly != target.isLocalOnly {
+            let locals = (
+                LocalRecord(exchanged, isDataless: false), LocalRecord(rename.status, isDataless: false)
+            )
+            return try exchangeTrees((source, locals.0), (target, locals.1))
+        }
         try swap(source, target, rename, from, to, exchanged)
     }
 

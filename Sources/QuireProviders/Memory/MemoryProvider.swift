@@ -123,6 +123,7 @@ package final class MemoryProvider: DocumentProvider {
         }
         return try access(.put(path)) { (tree) throws(ProviderError) in
             try tree.check(path, expecting)
+            if capabilities.earlierVersions { tree.keepVersion(path, capabilities) }
             let freed = tree.nodes[path]?.content?.count ?? 0
             if let quota, tree.used - Int64(freed) + Int64(bytes.count) > quota.bytes {
                 throw ProviderError(.noSpace, "\(path) does not fit into the quota of \(quota)")
@@ -131,6 +132,14 @@ package final class MemoryProvider: DocumentProvider {
             var item = try tree.present(path, capabilities)
             item.checksum = content.checksum
             return item
+        }
+    }
+
+    package func earlierVersions(of path: RelativePath) async throws(ProviderError) -> [RemoteItem] {
+        guard capabilities.earlierVersions else { throw MemoryTree.unsupported(path, "keep earlier versions") }
+        return try access(.item(path)) { (tree) throws(ProviderError) in
+            guard tree.nodes[path] != nil else { throw MemoryTree.notFound(path) }
+            return tree.earlier[path]?.reversed() ?? []
         }
     }
 

@@ -31,6 +31,8 @@ package struct MemoryTree: Sendable {
 
     /// Everything but the root.
     package private(set) var nodes: [RelativePath: Node] = [:]
+    /// What was at a path before, oldest first.
+    private(set) var earlier: [RelativePath: [RemoteItem]] = [:]
     /// Counts every change.
     package private(set) var counter = 0
     /// Which storage this is; setting it plays another disk.
@@ -39,6 +41,11 @@ package struct MemoryTree: Sendable {
     var operations: [MemoryProvider.Operation] = []
 
     init() {}
+
+    /// Remembers what is at `path` as an earlier version.
+    mutating func keepVersion(_ path: RelativePath, _ capabilities: ProviderCapabilities) {
+        if let item = item(at: path, capabilities) { earlier[path, default: []].append(item) }
+    }
 
     /// Bytes of content.
     package var used: Int64 { nodes.values.reduce(0) { $0 + Int64($1.content?.count ?? 0) } }

@@ -13,6 +13,10 @@ package final class FaultyProvider: DocumentProvider {
 
     package var capabilities: ProviderCapabilities { inner.capabilities }
 
+    package func earlierVersions(of path: RelativePath) async throws(ProviderError) -> [RemoteItem] {
+        try await inner.earlierVersions(of: path)
+    }
+
     /// While false every call throws `.unavailable` without asking the provider beneath.
     package var isAvailable: Bool {
         get { script.withLock { $0.isAvailable } }

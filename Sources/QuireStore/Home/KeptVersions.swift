@@ -26,6 +26,8 @@ package struct KeptVersions: Sendable {
         package var status: FileStatus
         /// The path in the drive that it was kept from; nil for a symlink.
         package var origin: RelativePath?
+        /// Whether it may go when room is short.
+        package var isDiscardable = false
     }
 
     /// Keeps a copy of what is at `path` now, whoever writes to it meanwhile; durable once this returns.
@@ -68,6 +70,44 @@ package struct KeptVersions: Sendable {
             let staged = try staging.createLink(target: target, mtime: snapshot.status.mtime)
             return try adopt(staged, snapshot.checksum, item, now)
         }
+    }
+
+    /// Keeps a file that lies in the staging directory, by renaming it here; durable once this returns.
+    ///
+    /// - Throws: `.wrongKind` for what is no file.
+    package func keep(
+        staged file: String, of item: ItemID, origin: RelativePath, now: FileTime = WallClock.now()
+    ) throws(StoreError) -> Version {
+        let descriptor = try OwnedDescriptor.open(file, O_RDWR | O_NOFOLLOW | O_NONBLOCK)
+        let status = try descriptor.status()
+        guard status.kind == .file else {
+            throw StoreError(.wrongKind, "\(file) is no file", errno: EINVAL, remedy: "Only a file's content is kept")
+        }
+        let checksum = try ContentCopy.checksum(of: descriptor, shown: file).checksum
+        try finish(descriptor, file, status, origin: origin)
+        return try adopt(file, checksum, item, now)
+    }
+
+    /// Says that a version may go when room is short.
+    package func markDiscardable(_ version: Version) throws(StoreError) {
+        let file = try OwnedDescriptor.open(version.path, O_RDONLY | O_NOFOLLOW)
+        try file.setAttribute(StoreAttribute.discardable, [1], version.path)
+    }
+
+    /// Removes versions that may go, the oldest first, while `isNeeded` says so.
+    ///
+    /// - Returns: how many.
+    @discardableResult
+    package func makeRoom(while isNeeded: () -> Bool) throws(StoreError) -> Int {
+        guard isNeeded() else { return 0 }
+        var candidates: [Version] = []
+        for item in try items() { candidates += try list(item).filter(\.isDiscardable) }
+        var removed = 0
+        for version in candidates.sorted(by: { $0.name < $1.name }) where isNeeded() {
+            try remove(version)
+            removed += 1
+        }
+        return removed
     }
 
     /// The versions of an item, oldest first.
@@ -135,12 +175,15 @@ package struct KeptVersions: Sendable {
     private func version(_ item: ItemID, _ name: String, _ status: FileStatus) throws(StoreError) -> Version {
         let path = "\(path)/\(item)/\(name)"
         var origin: RelativePath?
+        var isDiscardable = false
         if status.kind == .file {
             let file = try OwnedDescriptor.open(path, O_RDONLY | O_NOFOLLOW)
             let value = try file.attribute(StoreAttribute.origin, path)
             origin = value.map { RelativePath($0.split(separator: 0x2F).compactMap { FileName($0) }) }
+            isDiscardable = try file.attribute(StoreAttribute.discardable, path) != nil
         }
-        return Version(item: item, name: name, path: path, status: status, origin: origin)
+        return Version(
+            item: item, name: name, path: path, status: status, origin: origin, isDiscardable: isDiscardable)
     }
 }
 

@@ -15,22 +15,47 @@ package struct Transfer: Sendable, Hashable {
 
 /// What is being transferred now, for states and progress; readable from any thread.
 package final class TransferBoard: Sendable {
-    /// Innermost lock: nothing else is taken while it is held.
-    private let transfers = Lock<[ItemID: Transfer]>([:])
+    private struct State {
+        var transfers: [ItemID: Transfer] = [:]
+        var watchers: [UInt64: @Sendable (ItemID, ByteCount) -> Void] = [:]
+        var nextWatcher: UInt64 = 0
+    }
+
+    /// Innermost lock: nothing else is taken while it is held; watchers are called outside.
+    private let state = Lock(State())
 
     package init() {}
 
     /// All transfers under way.
-    package var current: [Transfer] { transfers.withLock { Array($0.values) } }
+    package var current: [Transfer] { state.withLock { Array($0.transfers.values) } }
 
     /// The transfer of one item; nil where there is none.
-    package subscript(item: ItemID) -> Transfer? { transfers.withLock { $0[item] } }
+    package subscript(item: ItemID) -> Transfer? { state.withLock { $0.transfers[item] } }
 
-    func begin(_ item: ItemID, _ direction: Transfer.Direction, total: ByteCount) {
-        transfers.withLock { $0[item] = Transfer(item: item, direction: direction, done: .zero, total: total) }
+    /// Has `watcher` called with what has arrived of each item, on any thread, until `unwatch` with what this returns.
+    func watch(_ watcher: @escaping @Sendable (ItemID, ByteCount) -> Void) -> UInt64 {
+        state.withLock { state in
+            state.nextWatcher += 1
+            state.watchers[state.nextWatcher] = watcher
+            return state.nextWatcher
+        }
     }
 
-    func progress(_ item: ItemID, _ done: ByteCount) { transfers.withLock { $0[item]?.done = done } }
+    func unwatch(_ watcher: UInt64) { state.withLock { $0.watchers[watcher] = nil } }
 
-    func end(_ item: ItemID) { _ = transfers.withLock { $0.removeValue(forKey: item) } }
+    func begin(_ item: ItemID, _ direction: Transfer.Direction, total: ByteCount) {
+        state.withLock {
+            $0.transfers[item] = Transfer(item: item, direction: direction, done: .zero, total: total)
+        }
+    }
+
+    func progress(_ item: ItemID, _ done: ByteCount) {
+        let watchers = state.withLock { state in
+            state.transfers[item]?.done = done
+            return Array(state.watchers.values)
+        }
+        for watcher in watchers { watcher(item, done) }
+    }
+
+    func end(_ item: ItemID) { _ = state.withLock { $0.transfers.removeValue(forKey: item) } }
 }

@@ -3,10 +3,17 @@ import QuireStore
 
 extension SyncService {
     /// Brings the content of a file, or of everything below a directory, here.
+    ///
+    /// - Parameter progress: hears how much has arrived, on any thread; at the beginning, too, where there is something to
+    ///   bring.
     /// - Returns: how many files came.
     @discardableResult
-    package func download(_ path: RelativePath) async throws(QuireError) -> Int {
+    package func download(
+        _ path: RelativePath, progress: (@Sendable (DownloadProgress) -> Void)? = nil
+    ) async throws(QuireError) -> Int {
         let dataless = try await files(path).filter { if case .dataless = $0.entry.content { true } else { false } }
+        let watcher = progress.flatMap { watch(dataless, $0) }
+        defer { if let watcher { transfers.unwatch(watcher) } }
         let results = await forEach(dataless, limit: environment.settings.parallelTransfers) { item in
             do throws(MaterializeError) {
                 try await self.materialize(path: item.drivePath, inode: item.entry.fingerprint.inode)
@@ -19,6 +26,34 @@ extension SyncService {
             throw QuireError(.temporary, failure.message, remedy: "Try again when the provider can be reached.")
         }
         return dataless.count
+    }
+
+    /// The earlier versions of a document that its provider keeps, newest first; none where it is no provider for that.
+    package func earlierVersions(of path: RelativePath) async throws(QuireError) -> [RemoteItem] {
+        guard let engine = engine(for: path) else { return [] }
+        let context = engine.context
+        guard context.provider.capabilities.earlierVersions else { return [] }
+        let item = try await reading { try await self.environment.index.item(drivePath: path) }
+        guard let remote = item?.base?.path else { return [] }
+        do throws(ProviderError) {
+            return try await context.provider.earlierVersions(of: remote)
+        } catch {
+            guard error.code == .notFound else {
+                throw QuireError(
+                    error.isRetryable ? .temporary : .failed, error.description,
+                    remedy: "Try again when the provider can be reached.")
+            }
+            return []
+        }
+    }
+
+    private func watch(_ items: [IndexedItem], _ progress: @escaping @Sendable (DownloadProgress) -> Void) -> UInt64? {
+        guard !items.isEmpty else { return nil }
+        let sum = DownloadSum(items.map { ($0.entry.id, $0.entry.facts.size) })
+        progress(sum.progress)
+        return transfers.watch { item, arrived in
+            if let changed = sum.note(item, arrived) { progress(changed) }
+        }
     }
 
     /// Takes the content of a file, or of all clean files below a directory, off this device; the provider keeps it.

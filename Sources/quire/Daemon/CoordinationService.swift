@@ -263,9 +263,9 @@ final class CoordinationService: Sendable {
         _ parameters: CoordinationMethods.Acquire.Parameters
     ) throws(QuireError) -> [Access] {
         var accesses: [Access] = []
-        if let path = parameters.path { accesses.append(try AccessWords.access(parameters.access ?? "", path.path)) }
+        if let path = parameters.path { accesses.append(try Access(words: parameters.access ?? "", path: path.path)) }
         for access in parameters.accesses ?? [] {
-            accesses.append(try AccessWords.access(access.access, access.path.path))
+            accesses.append(try Access(words: access.access, path: access.path.path))
         }
         guard !accesses.isEmpty else {
             throw QuireError(.usage, "a claim needs an item", remedy: "Give path and access, or accesses")
@@ -277,7 +277,7 @@ final class CoordinationService: Sendable {
         let state = report.isHeld ? "held" : report.waitsFor == nil ? "asking" : "waiting"
         return CoordinationMethods.Claim(
             id: report.id.rawValue, state: state, paths: report.accesses.map { WirePath($0.path) },
-            accesses: report.accesses.map(AccessWords.words), purpose: report.purpose.rawValue,
+            accesses: report.accesses.map(\.words), purpose: report.purpose.rawValue,
             pid: report.processID, program: report.processID.flatMap { ProcessName.of($0) },
             ageSeconds: report.age / .seconds(1), waitsFor: report.waitsFor?.rawValue,
             asks: report.asks.map(\.rawValue))

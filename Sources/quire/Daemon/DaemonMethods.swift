@@ -56,13 +56,31 @@ struct DaemonMethods {
             return WireNothing()
         }
         methods.on(VersionMethods.ResolveVersion.self) { target, _ in
-            try await parts.versions.resolve(target.path.path, copy: target.version, sync: parts.sync)
+            try await parts.versions.resolve(
+                target.path.path, copy: target.version, sync: parts.sync, committer: parts.mount)
             return WireNothing()
         }
         methods.on(VersionMethods.RemoveVersion.self) { target, _ in
             try await parts.versions.remove(target.path.path, version: target.version, sync: parts.sync)
             parts.coordinator.noteVersion(.lost, id: target.version, of: target.path.path)
             return WireNothing()
+        }
+        methods.on(VersionMethods.AddVersion.self) { parameters, _ in
+            let version = try await parts.versions.add(parameters.file.path, to: parameters.path.path)
+            parts.coordinator.noteVersion(.gained, id: version.name, of: parameters.path.path)
+            return version
+        }
+        methods.on(VersionMethods.DiscardVersion.self) { target, _ in
+            try await parts.versions.discard(target.path.path, version: target.version)
+            return WireNothing()
+        }
+        methods.on(VersionMethods.NonlocalVersions.self) { target, _ in
+            let found = try await parts.sync.earlierVersions(of: target.path.path)
+            return .init(
+                versions: found.map {
+                    VersionMethods.Version(
+                        name: $0.version.rawValue, date: WireTime($0.mtime), size: $0.size.bytes)
+                })
         }
         methods.on(VersionMethods.Resolve.self) { parameters, _ in
             try await parts.versions.resolve(

@@ -9,8 +9,8 @@ struct SyncMethods: Sendable {
         let service = self
         let sync = sync
         methods.on(DriveMethods.Sync.self) { parameters, _ in try await service.synchronise(parameters) }
-        methods.on(ItemMethods.Download.self) { target, _ in
-            .init(files: try await sync.download(target.path.path))
+        methods.on(ItemMethods.Download.self) { target, context in
+            .init(files: try await service.download(target.path.path, context))
         }
         methods.on(ItemMethods.Evict.self) { target, _ in
             do {
@@ -27,6 +27,28 @@ struct SyncMethods: Sendable {
             try await sync.unpin(target.path.path)
             return .init()
         }
+    }
+
+    /// Tells the caller how much has arrived, no more often than it reads.
+    private func download(_ path: RelativePath, _ context: CallContext) async throws -> Int {
+        let (parts, part) = AsyncStream.makeStream(of: DownloadProgress.self, bufferingPolicy: .bufferingNewest(1))
+        async let telling: Void = {
+            for await progress in parts {
+                await context.sendPartial(
+                    ItemMethods.ContentProgress(
+                        completed: progress.completed.bytes, total: progress.total.bytes))
+            }
+        }()
+        let outcome: Result<Int, QuireError>
+        do throws(QuireError) {
+            outcome = .success(try await sync.download(path) { part.yield($0) })
+        } catch {
+            outcome = .failure(error)
+        }
+        part.finish()
+        // Parts come before the answer.
+        await telling
+        return try outcome.get()
     }
 
     private func synchronise(_ parameters: DriveMethods.Sync.Parameters) async throws -> SyncReport {

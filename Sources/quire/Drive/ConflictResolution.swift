@@ -42,7 +42,7 @@ struct ConflictResolution: Equatable {
     private static func conflict(_ path: RelativePath) -> ConflictName? { path.name.flatMap { ConflictName($0) } }
 
     /// `a (conflicted copy 2026-01-31 from desk).txt` as `a (2026-01-31 from desk).txt`.
-    private static func plainName(_ path: RelativePath) -> RelativePath {
+    static func plainName(_ path: RelativePath) -> RelativePath {
         guard let name = path.name?.string, let parent = path.parent,
             let mark = name.ranges(of: "(conflicted copy ").last,
             let plain = FileName(name[..<mark.lowerBound] + "(" + name[mark.upperBound...])

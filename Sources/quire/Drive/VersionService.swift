@@ -11,10 +11,53 @@ struct VersionService: Sendable {
 
     /// The kept versions of a document, newest first; also those of its conflict copies that were resolved.
     func list(_ path: RelativePath) async throws -> [VersionMethods.Version] {
-        try await kept(path).map { version in
-            VersionMethods.Version(
-                name: version.name, date: WireTime(version.status.mtime), size: version.status.size, file: version.path,
-                copy: version.origin.flatMap { $0.documentOfConflict == nil ? nil : WirePath($0) })
+        try await kept(path).map(Self.described)
+    }
+
+    private static func described(_ version: KeptVersions.Version) -> VersionMethods.Version {
+        VersionMethods.Version(
+            name: version.name, date: WireTime(version.status.mtime), size: version.status.size, file: version.path,
+            copy: version.origin.flatMap { $0.documentOfConflict == nil ? nil : WirePath($0) },
+            discardable: version.isDiscardable ? true : nil)
+    }
+
+    /// Keeps a file of the staging directory as a version of a document.
+    ///
+    /// - Parameter file: below the staging directory.
+    /// - Throws: `.usage` for a document that is no file; `.notFound` where there is none.
+    func add(_ file: RelativePath, to path: RelativePath) async throws -> VersionMethods.Version {
+        let entry = try await view.entry(at: path)
+        guard entry.kind == .file else {
+            throw QuireError(.usage, "\(path) is no file", remedy: "Versions are kept of files")
+        }
+        let (versions, staged) = (versions, "\(staging.path)/\(String(decoding: file.bytes, as: UTF8.self))")
+        let version = try await Blocking.run { () throws in
+            try versions.keep(staged: staged, of: entry.id, origin: path)
+        }
+        try await makeRoom()
+        return Self.described(version)
+    }
+
+    /// Lets a kept version go when room is short.
+    ///
+    /// - Throws: `.notFound` where the document has no such kept version.
+    func discard(_ path: RelativePath, version name: String) async throws {
+        guard let version = try await kept(path).first(where: { $0.name == name }) else {
+            throw QuireError(.notFound, "\(path) has no kept version \(name)", remedy: "See `quire versions \(path)`")
+        }
+        let versions = versions
+        try await Blocking.run { () throws in try versions.markDiscardable(version) }
+        try await makeRoom()
+    }
+
+    /// Removes versions that may go, while less than a twentieth of the file system is free.
+    func makeRoom() async throws {
+        let versions = versions
+        _ = try await Blocking.run { () throws in
+            try versions.makeRoom {
+                var space = statvfs()
+                return statvfs(versions.path, &space) == 0 && space.f_bavail < space.f_blocks / 20
+            }
         }
     }
 
@@ -64,22 +107,33 @@ struct VersionService: Sendable {
             removed: removed.map(WirePath.init), kept: ([document] + choice.renamed.map(\.1)).map(WirePath.init))
     }
 
-    /// Ends the conflict of one copy: it becomes a kept version.
+    /// Ends the conflict of one copy: it becomes a kept version; a directory, of which no versions are kept, a document of its
+    /// own beside the other.
     ///
     /// - Throws: `.notFound` where the document has no such copy.
-    func resolve(_ document: RelativePath, copy name: String, sync: SyncService) async throws {
+    func resolve(
+        _ document: RelativePath, copy name: String, sync: SyncService, committer: any LocalTreeCommitter
+    ) async throws {
         guard let copy = try await copy(of: document, named: name) else {
             throw QuireError(.notFound, "\(document) has no conflict copy \(name)", remedy: "See `quire conflicts`")
+        }
+        if try await view.entry(at: copy).kind == .directory {
+            return try await rename(copy, to: ConflictResolution.plainName(copy), committer)
         }
         try await patiently { try await sync.resolveConflict(copy, keep: .original) }
     }
 
     /// Removes a version for good; of a conflict copy also what is kept of it.
     ///
-    /// - Throws: `.notFound` where the document has no such version.
+    /// - Throws: `.notFound` where the document has no such version; `.usage` for a directory.
     func remove(_ document: RelativePath, version name: String, sync: SyncService) async throws {
         let copy = try await copy(of: document, named: name)
-        if copy != nil { try await resolve(document, copy: name, sync: sync) }
+        if let copy {
+            guard try await view.entry(at: copy).kind != .directory else {
+                throw QuireError(.usage, "\(copy) is a directory", remedy: "Delete it as any other")
+            }
+            try await patiently { try await sync.resolveConflict(copy, keep: .original) }
+        }
         let found = try await kept(document).filter { copy == nil ? $0.name == name : $0.origin == copy }
         guard !found.isEmpty else {
             throw QuireError(

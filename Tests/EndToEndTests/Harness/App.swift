@@ -11,6 +11,8 @@ final class App: @unchecked Sendable {
     private let output = Pipe()
     private let condition = NSCondition()
     private var lines: [String] = []
+    /// What was taken of `lines`.
+    private var said: [String] = []
     private var isOver = false
     private static let patienceSeconds = 20.0
 
@@ -44,6 +46,27 @@ final class App: @unchecked Sendable {
         if line != wanted { throw Trouble("\"\(line)\" came, not \"\(wanted)\"") }
     }
 
+    /// Has it register a presenter.
+    ///
+    /// - Parameter count: how many it has then.
+    func present(
+        _ name: String, at path: String, count: Int = 1, skipping: [String] = [],
+        sourceLocation: SourceLocation = #_sourceLocation
+    ) async throws {
+        try tell("present \(name) \(path)")
+        try await hears("presenting \(name) \(count)", skipping: skipping, sourceLocation: sourceLocation)
+    }
+
+    /// A presenter is asked and told these, in this order.
+    func hears(
+        callbacks: [String], of presenter: String, skipping: [String] = [],
+        sourceLocation: SourceLocation = #_sourceLocation
+    ) async throws {
+        for callback in callbacks {
+            try await hears("callback \(presenter) \(callback)", skipping: skipping, sourceLocation: sourceLocation)
+        }
+    }
+
     /// The next lines are these, in whatever order.
     func hears(allOf wanted: [String], sourceLocation: SourceLocation = #_sourceLocation) async throws {
         var found: [String] = []
@@ -70,7 +93,10 @@ final class App: @unchecked Sendable {
         let line: String? = await withCheckedContinuation { continuation in
             Thread.detachNewThread { [self] in continuation.resume(returning: wait()) }
         }
-        guard let line else { throw Trouble("the app said nothing more") }
+        guard let line else {
+            throw Trouble(
+                "the app said nothing more after:\n\(condition.withLock { said.suffix(20).joined(separator: "\n") })")
+        }
         return line
     }
 
@@ -81,7 +107,9 @@ final class App: @unchecked Sendable {
         while lines.isEmpty, !isOver {
             if !condition.wait(until: end) { return nil }
         }
-        return lines.isEmpty ? nil : lines.removeFirst()
+        guard !lines.isEmpty else { return nil }
+        said.append(lines[0])
+        return lines.removeFirst()
     }
 
     private func read() {

@@ -115,6 +115,8 @@ def coordination():
 
 def editor_example():
     """cat prints what is typed and not saved; what a shell writes is in the editor; it follows mv."""
+    with open(editor_program) as file:
+        assert len(file.readlines()) <= 60, "it is no client in sixty lines any more"
     sh("printf 'start\\n' > note.txt")
     editor = subprocess.Popen(
         [sys.executable, editor_program, home, mount, "note.txt"], stdin=subprocess.PIPE, stdout=subprocess.PIPE,

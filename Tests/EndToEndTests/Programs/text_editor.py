@@ -159,6 +159,22 @@ def others_write(screen):
     screen.shows("replaced", "", title="note.txt  [saved]")
 
 
+def edits_are_taken_back(screen):
+    screen.type("AB")
+    screen.shows("replaced", "AB", title="[unsaved]")
+    screen.type("\x1a\x1a")
+    screen.shows("replaced", "", title="[saved]")
+    screen.type("\x19")
+    screen.shows("replaced", "A", title="[unsaved]")
+    screen.type("\x13")
+    screen.shows("replaced", "A", title="[saved]")
+    # What others write ends what can be taken back.
+    sh("printf 'replaced\\n' > note.txt")
+    screen.shows("replaced", "", title="[saved]")
+    screen.type("\x1a")
+    screen.shows("replaced", "", title="[saved]")
+
+
 def others_move(screen):
     times = []
     for number in range(6):
@@ -201,7 +217,7 @@ sh("printf 'start\\n' > note.txt")
 window = Screen(editor, "--no-autosave", os.path.join(mount, "note.txt"))
 try:
     window.shows("start", "", title="note.txt  [saved]")
-    for step in [unsaved_text_is_read, others_write, others_move, another_device_writes, others_remove]:
+    for step in [unsaved_text_is_read, others_write, edits_are_taken_back, others_move, another_device_writes, others_remove]:
         step(window)
     window.type("\x11")
     assert window.wait() == 0

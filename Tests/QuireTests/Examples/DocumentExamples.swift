@@ -40,6 +40,36 @@ func write(_ url: URL) async throws -> GenericTextDocument {
     return note
 }
 
+final class Album: Document {
+    var pictures: [String: Data] = [:]
+
+    override func contents(forType typeName: String?) throws -> FileWrapper {
+        FileWrapper(directoryWithFileWrappers: pictures.mapValues { FileWrapper(regularFileWithContents: $0) })
+    }
+
+    override func load(fromContents contents: FileWrapper, ofType typeName: String?) throws {
+        pictures = contents.fileWrappers?.compactMapValues(\.regularFileContents) ?? [:]
+    }
+
+    override func fileAttributesToWrite(
+        to url: URL, for saveOperation: DocumentSaveOperation
+    ) throws -> DocumentAttributes {
+        DocumentAttributes(thumbnailDictionary: pictures["cover.png"].map { [.xxLarge: $0] } ?? [:])
+    }
+}
+
+@MainActor
+func mistake(_ url: URL) async throws -> Bool {
+    let note = try await GenericTextDocument.open(at: url)
+    let undoManager = note.undoManager
+    note.text += "by mistake"
+    undoManager.setActionName("Typing")
+    undoManager.undo()
+    let isUnsaved = note.hasUnsavedChanges
+    try await note.close()
+    return isUnsaved
+}
+
 @MainActor
 func follow(_ note: GenericTextDocument) async {
     for await event in note.events {

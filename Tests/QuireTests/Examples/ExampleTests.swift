@@ -50,5 +50,14 @@ struct ExampleTests {
         let note = try await write(daemon.mountpoint.appending(path: "note.txt"))
         #expect(note.text == "Dear …\nsee you soon\n")
         try await note.close()
+        #expect(try await !mistake(url))
+        let album = Album(fileURL: daemon.mountpoint.appending(path: "album.bundle"))
+        album.pictures = ["a.png": Data("a".utf8)]
+        try await album.save(to: album.fileURL, for: .creating)
+        try await album.close()
+        album.pictures = [:]
+        try await album.open()
+        #expect(album.pictures == ["a.png": Data("a".utf8)])
+        try await album.close()
     }
 }

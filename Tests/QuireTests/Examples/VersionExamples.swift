@@ -14,6 +14,13 @@ func endConflict(_ note: URL, with chosen: FileVersion) async throws {
     }
 }
 
+func keep(_ note: URL) async throws {
+    try await FileCoordinator().coordinate(writingItemAt: note) { url in
+        let version = try await FileVersion.addOfItem(at: url, withContentsOf: url)
+        try await version.makeDiscardable()
+    }
+}
+
 func look(_ note: URL) async throws {
     let values = try await note.promisedItemResourceValues(forKeys: [
         .fileSizeKey, .ubiquitousItemDownloadingStatusKey, .ubiquitousItemHasUnresolvedConflictsKey,
