@@ -108,18 +108,7 @@ extension EndToEnd {
         @Test("Edits of one document on two devices: it is in conflict on both until a version is chosen on one")
         func conflict() async throws {
             try await Workspace.use { space in
-                // The second device's way to the provider is a link, so that it alone can be cut off.
-                try await space.sh("mkdir -p server/shared; ln -s server network")
-                let first = try await space.drive("first", provider: "\(space.root)/server/shared")
-                let second = try await space.drive("second", provider: "\(space.root)/network/shared")
-                for drive in [first, second] {
-                    try drive.configure("device_name", "\"\(drive.name)\"")
-                    try drive.configure("poll_seconds", "3600")
-                    try await drive.mount()
-                }
-                try await first.sh("echo base > doc")
-                try await first.sync()
-                try await second.sync()
+                let (first, second) = try await space.devicesOnNetwork()
                 let (one, two) = (try App(), try App())
                 for (app, drive) in [(one, first), (two, second)] {
                     try app.tell("document open d \(drive.mountpoint)/doc")

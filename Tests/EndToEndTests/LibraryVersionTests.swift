@@ -9,18 +9,7 @@ extension EndToEnd {
         /// presents the document.
         private static func withConflict(_ body: (Drive, App) async throws -> Void) async throws {
             try await Workspace.use { space in
-                // The second device's way to the provider is a link, so that it alone can be cut off.
-                try await space.sh("mkdir -p server/shared; ln -s server network")
-                let first = try await space.drive("first", provider: "\(space.root)/server/shared")
-                let second = try await space.drive("second", provider: "\(space.root)/network/shared")
-                for drive in [first, second] {
-                    try drive.configure("device_name", "\"\(drive.name)\"")
-                    try drive.configure("poll_seconds", "3600")
-                    try await drive.mount()
-                }
-                try await first.sh("echo base > doc")
-                try await first.sync()
-                try await second.sync()
+                let (first, second) = try await space.devicesOnNetwork()
                 try await second.sh("cat doc")
                 let app = try App()
                 try await app.present("p", at: "\(second.mountpoint)/doc")
