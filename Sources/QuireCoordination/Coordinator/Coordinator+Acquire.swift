@@ -73,6 +73,9 @@ extension Coordinator {
     package func acquireAtOnce(
         _ accesses: [Access], purpose: Purpose, _ options: AcquireOptions
     ) throws(CoordinationError) -> Claim? {
+        let announces = purpose != .mount && !isActive
+        if announces { announce() }
+        defer { if announces { endAnnouncement() } }
         guard !mountIsWriting, !accesses.contains(where: { concernsPresenters($0.path) }) else { return nil }
         return try tryAcquire(
             accesses, purpose: purpose, client: options.client, processID: options.processID, isNested: options.isNested

@@ -164,6 +164,14 @@ package final class Coordinator: Sendable {
         writers.withLock { $0.mount }?.finishOperations()
     }
 
+    /// The request was entered, or not.
+    func endAnnouncement() {
+        state.withLock { state in
+            state.announced -= 1
+            publish(state)
+        }
+    }
+
     /// Whether programs may be writing through handles that have no claim.
     var mountIsWriting: Bool { writers.withLock { $0.mount }?.isWriting ?? false }
 
