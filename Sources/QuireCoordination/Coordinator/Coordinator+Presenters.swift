@@ -49,12 +49,6 @@ extension Coordinator {
         hasPresenters && state.withLock { $0.machine.concernsPresenters(path) }
     }
 
-    /// Content or attributes of an item changed.
-    /// - Parameter process: by the plain access of which process; its presenters are not told.
-    package func noteChange(_ path: RelativePath, by process: Int32? = nil) {
-        tell { $0.changed(path, except: .of(process)) }
-    }
-
     /// A version of a document came, went or was resolved.
     package func noteVersion(_ event: VersionEvent, id: String, of path: RelativePath) {
         tell { $0.versionChanged(event, id: id, of: path) }

@@ -15,6 +15,7 @@ final class KernelNotifier: Sendable {
     /// Where is waited for the kernel, and where what waited is done, in order.
     private let waits = DispatchQueue(label: "quire.notify.wait", attributes: .concurrent)
     private let settled = DispatchQueue(label: "quire.notify.settled")
+    private let pending = Atomic<Int>(0)
 
     /// Starts with a session; before, and after `stop`, notifications are dropped.
     func start(_ session: SessionPointer) { self.session.withLock { $0 = session } }
@@ -82,15 +83,23 @@ final class KernelNotifier: Sendable {
         whenPassed(body) { [self] in queue.sync {} }
     }
 
+    /// Runs `body` after what was asked for by the two above: at once where that is done.
+    func inOrder(_ body: @escaping @Sendable () -> Void) {
+        guard pending.load(ordering: .acquiring) > 0 else { return body() }
+        settled.async(execute: body)
+    }
+
     private func whenPassed(_ body: @escaping @Sendable () -> Void, _ barrier: @escaping @Sendable () -> Void) {
         let passed = DispatchSemaphore(value: 0)
+        pending.add(1, ordering: .acquiringAndReleasing)
         waits.async {
             barrier()
             passed.signal()
         }
-        settled.async {
+        settled.async { [self] in
             _ = passed.wait(timeout: .now() + Self.patience)
             body()
+            pending.subtract(1, ordering: .acquiringAndReleasing)
         }
     }
 

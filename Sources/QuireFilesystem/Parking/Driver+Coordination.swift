@@ -159,14 +159,16 @@ extension Driver {
     ///   - claim: by which leave; what is done under an app's own claim is told when that ends.
     ///   - thread: whose doing it was; presenters of its process are not told.
     func tellChange(_ node: Node, _ claim: HeldClaim?, _ thread: pid_t) {
-        guard services.coordinator.hasPresenters else { return }
-        tell(table.path(of: node), claim, thread) { $0.noteChange($1, by: $2) }
-    }
-
-    private func tell(
-        _ path: RelativePath?, _ claim: HeldClaim?, _ thread: pid_t, _ note: (Coordinator, RelativePath, pid_t) -> Void
-    ) {
-        guard claim?.isCovered != true, let path, services.coordinator.concernsPresenters(path) else { return }
-        note(services.coordinator, path, ThreadOwner.process(of: thread))
+        let coordinator = services.coordinator
+        guard coordinator.hasPresenters, claim?.isCovered != true, let path = table.path(of: node),
+            coordinator.concernsPresenters(path)
+        else { return }
+        let doer = Doer.process(ThreadOwner.process(of: thread))
+        let untold = coordinator.enter { $0.changed(path, except: doer) }
+        // Not before its name is told of.
+        notifier.inOrder {
+            coordinator.tell(untold)
+            withExtendedLifetime(claim) {}
+        }
     }
 }
