@@ -26,7 +26,9 @@ final class RecordingPresenter: FilePresenter, @unchecked Sendable {
         set { lock.withLock { url = newValue } }
     }
 
-    var observedPresentedItemUbiquityAttributes: Set<URLResourceKey> { [.ubiquitousItemIsUploadedKey] }
+    var observedPresentedItemUbiquityAttributes: Set<URLResourceKey> {
+        [.ubiquitousItemIsUploadedKey, .ubiquitousItemDownloadingStatusKey]
+    }
 
     func edit(_ text: String) { lock.withLock { unsaved = text } }
 

@@ -10,12 +10,15 @@ import Quire
 //   document open|type|save|close|picture|undo ID [PATH|TEXT]     add PATH CONTENTS     discard|nonlocal PATH
 //   ubiquity start|evict|in|out PATH [DESTINATION]
 //   crowd N PATH: N accesses at once, each of which adds a line by reading and writing
+//   follow PATH plain|coordinated LAST: reads the number in a document whenever it changes
+//   edit-much NAME N PATH plain|coordinated     count-edits N PATH NAME…
 //   container HOME [ID]   drive URL         attributes COORDINATOR PATH
 
 var coordinators: [String: FileCoordinator] = [:]
 var presenters: [String: RecordingPresenter] = [:]
 var accesses: [String: RunningAccess] = [:]
 let documents = OpenDocuments()
+var followers: [Following] = []
 let queue = OperationQueue()
 
 func intent(_ word: String) -> FileAccessIntent? {
@@ -99,6 +102,19 @@ func present(_ words: [String]) async {
 }
 
 @MainActor
+func follow(_ words: [String]) async {
+    let presenter = Following(
+        URL(filePath: words[1]), isCoordinated: words[2] == "coordinated", last: Int(words[3]) ?? 0)
+    followers.append(presenter)
+    do {
+        try await FileCoordinator.addFilePresenter(presenter)
+        Output.line("following")
+    } catch {
+        Output.line("failed", Output.describe(error))
+    }
+}
+
+@MainActor
 func obey(_ words: [String]) async {
     switch words[0] {
     case "coordinator": makeCoordinator(words)
@@ -117,6 +133,13 @@ func obey(_ words: [String]) async {
         "move":
         await Versions.obey(words[0], URL(filePath: words[1]))
     case "crowd": Task.detached { await Crowd.run(Int(words[1]) ?? 0, URL(filePath: words[2])) }
+    case "follow": await follow(words)
+    case "edit-much":
+        Task.detached {
+            await Edits.run(
+                words[1], Int(words[2]) ?? 0, URL(filePath: words[3]), isCoordinated: words[4] == "coordinated")
+        }
+    case "count-edits": await Edits.count(Int(words[1]) ?? 0, of: Array(words[3...]), URL(filePath: words[2]))
     case "container":
         let url = await Drive.url(forContainer: words.count > 2 ? words[2] : nil, home: words[1])
         Output.line("container", url?.path ?? "none")

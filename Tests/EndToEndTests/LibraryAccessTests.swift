@@ -54,6 +54,38 @@ extension EndToEnd {
             ("read:pack.bundle", "write:pack.bundle/a", true),
         ].map { Row(holder: $0.0, newcomer: $0.1, waits: $0.2) }
 
+        @Test("A handle that came to rest and writes again waits for an app's access, where the driver sees its writes")
+        func writesAgain() async throws {
+            try await Workspace.use { space in
+                let drive = try await space.drive()
+                try await drive.mount(options: ["-o", "nopassthrough,nowriteback"])
+                try await drive.sh("echo text > doc")
+                let (app, doc) = (try App(), "\(drive.mountpoint)/doc")
+                // Where nobody takes part a handle has no claim.
+                try app.tell("present p \(doc)")
+                try await app.hears("presenting p 1")
+                async let program = drive.sh(
+                    """
+                    exec 3>> doc; echo one >&3; touch ../opened
+                    until [ -e ../go ]; do sleep 0.01; done; echo two >&3; touch ../written
+                    """)
+                let exists = { (name: String) in FileManager.default.fileExists(atPath: "\(space.root)/\(name)") }
+                try await eventually("the program has written", seconds: 20) { exists("opened") }
+                let others = ["callback"]
+                try app.tell("access w async - write:\(doc)")
+                #expect(try await app.next(skipping: others) == "granted w \(doc)")
+                try await space.sh("touch go")
+                try await eventually("it waits", seconds: 20) {
+                    await drive.quire("coordination").output.contains("waits for")
+                }
+                #expect(!exists("written"))
+                try app.tell("tell w end")
+                #expect(try await app.next(skipping: others) == "ended w")
+                _ = try await program
+                #expect(try await drive.sh("cat doc") == "text\none\ntwo\n")
+            }
+        }
+
         @Test("Two processes wait for each other as the table says")
         func waitTable() async throws {
             try await Workspace.use { space in

@@ -69,6 +69,46 @@ extension EndToEnd {
             }
         }
 
+        @Test(
+            "Who is told that another file took the document's place finds that one, coordinated or not",
+            arguments: ["coordinated", "plain"])
+        func replaced(manner: String) async throws {
+            try await Workspace.use { space in
+                let drive = try await space.mounted()
+                let doc = "\(drive.mountpoint)/doc"
+                try await drive.sh("printf 0 > doc")
+                let app = try App()
+                try app.tell("follow \(doc) \(manner) 400")
+                try await app.hears("following")
+                // Last of all programs to go on when the driver has answered it.
+                let idle = ["chrt", "--idle", "0", "/usr/bin/python3", "\(Machine.programs)/replacing.py"]
+                try await Command(
+                    arguments: idle + ["numbers", doc, "400"], limitSeconds: 120, abortingMountsAt: [drive.mountpoint]
+                ).succeed()
+                try await app.hears("followed stale=0")
+            }
+        }
+
+        @Test("Content that is brought here or evicted is no change: observers hear of the ubiquity attributes alone")
+        func contentComesAndGoes() async throws {
+            try await Workspace.use { space in
+                let drive = try await space.mounted()
+                try await drive.sh("echo text > doc")
+                try await drive.sync()
+                let app = try App()
+                try app.tell("present p \(drive.mountpoint)/doc")
+                try await app.hears("presenting p 1")
+                try await drive.quire("evict", "doc").require(0)
+                try await app.hears("callback p didChangeUbiquityAttributes")
+                try await drive.quire("download", "doc").require(0)
+                try await app.hears("callback p didChangeUbiquityAttributes")
+                try await drive.sh("setfattr -n user.k -v v doc")
+                for callback in ["relinquishToWriter", "didChange", "reacquire"] {
+                    try await app.hears("callback p \(callback)")
+                }
+            }
+        }
+
         @Test("cat prints what a presenter has not saved; its own coordinator goes ahead of the reader")
         func saves() async throws {
             try await Workspace.use { space in

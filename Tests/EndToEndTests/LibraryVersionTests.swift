@@ -115,6 +115,23 @@ extension EndToEnd {
             }
         }
 
+        @Test(
+            "Who removes a conflict copy, or gives it another name, takes a version from the document, and its presenter hears"
+        )
+        func removedByPrograms() async throws {
+            try await Self.withConflict { drive, app in
+                try await app.hears("callback p didGain mine|", skipping: Self.noise)
+                try await drive.sh("cp -p doc\\ * kept; mv doc\\ * aside")
+                try await app.hears("callback p didLose", skipping: Self.noise)
+                try await drive.sh("mv aside 'doc (conflicted copy 2026-01-02 from desk)'")
+                try await app.hears("callback p didGain mine|", skipping: Self.noise)
+                try await drive.sh("rm doc\\ *")
+                try await app.hears("callback p didLose", skipping: Self.noise)
+                try app.tell("versions \(drive.mountpoint)/doc")
+                try await app.hears("versions current=true unresolved=0 found=0 ", skipping: Self.noise)
+            }
+        }
+
         @Test("Promised values tell of a document whose content is elsewhere, and leave it there")
         func values() async throws {
             try await Workspace.use { space in

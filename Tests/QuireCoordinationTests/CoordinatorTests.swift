@@ -86,7 +86,7 @@ struct CoordinatorTests {
         let held = try #require(try coordinator.tryAcquire([.writing("old")], purpose: Purpose("p")))
         let waiter = Task { try await coordinator.acquire([.reading("old")], purpose: .mount) }
         try await coordinator.untilWaiting(1)
-        coordinator.noteMove(from: "old", to: "new")
+        coordinator.tell(coordinator.enter { $0.moved(from: "old", to: "new") })
         coordinator.release(held)
         #expect(try await waiter.value.path == "new")
     }

@@ -32,18 +32,7 @@ struct DocumentFile: Sendable {
     }
 
     /// By what the content that is there is known again; nil where nothing is.
-    func stamp() -> ContentStamp? {
-        awaitRenames()
-        return ContentStamp(path: url.path)
-    }
-
-    /// Waits until the kernel is done with a rename in the directory: the drive has carried it out, and told of it, a moment
-    /// before the name leads to the new file. Both renaming and listing take the directory's lock.
-    private func awaitRenames() {
-        guard let directory = opendir(url.deletingLastPathComponent().path) else { return }
-        _ = readdir(directory)
-        closedir(directory)
-    }
+    func stamp() -> ContentStamp? { ContentStamp(path: url.path) }
 
     /// Puts `contents` in the place of what is there in one step, so that nobody reads half of it; on disk when this returns.
     ///

@@ -48,8 +48,10 @@ extension Coordinator {
     ) async throws(CoordinationError) -> Claim {
         let now = clock.now()
         let end = options.deadline.map { now + $0 }
+        let announces = purpose != .mount && !isActive
+        if announces { announce() }
         let asksMount = purpose != .mount && !options.isPreparation && mountIsWriting
-        let (id, outcome) = enter { id in
+        let (id, outcome) = enter(announced: announces) { id in
             var request = AccessRequest(
                 ClaimRequest(
                     id: id, accesses: accesses, purpose: purpose, client: options.client,
@@ -71,6 +73,9 @@ extension Coordinator {
     package func acquireAtOnce(
         _ accesses: [Access], purpose: Purpose, _ options: AcquireOptions
     ) throws(CoordinationError) -> Claim? {
+        let announces = purpose != .mount && !isActive
+        if announces { announce() }
+        defer { if announces { endAnnouncement() } }
         guard !mountIsWriting, !accesses.contains(where: { concernsPresenters($0.path) }) else { return nil }
         return try tryAcquire(
             accesses, purpose: purpose, client: options.client, processID: options.processID, isNested: options.isNested
@@ -78,8 +83,9 @@ extension Coordinator {
     }
 
     /// Enters a request. Its outcome where it is known at once; otherwise somebody must `wait`.
-    private func enter(_ make: (ClaimID) -> AccessRequest) -> (ClaimID, Outcome?) {
+    private func enter(announced: Bool, _ make: (ClaimID) -> AccessRequest) -> (ClaimID, Outcome?) {
         let (id, outcome, delivers) = state.withLock { state -> (ClaimID, Outcome?, Bool) in
+            if announced { state.announced -= 1 }
             let id = state.newID()
             state.waiters[id] = .expected
             let actions = state.machine.request(make(id))

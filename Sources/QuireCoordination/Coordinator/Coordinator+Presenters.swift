@@ -44,46 +44,9 @@ extension Coordinator {
 
     // MARK: What happened
 
-    /// An item was renamed: claims and presenters follow, see `CoordinationMachine.moved`.
-    package func noteMove(from: RelativePath, to: RelativePath, except: PresenterID? = nil) {
-        perform { $0.isEmpty ? [] : $0.moved(from: from, to: to, except: .of(except)) }
-    }
-
-    /// A process renamed an item through the mount. Not told is the presenter whose coordinated write that is part of, or
-    /// the process's presenters where it is part of none.
-    package func noteMove(from: RelativePath, to: RelativePath, by process: Int32) {
-        perform { $0.isEmpty ? [] : $0.moved(from: from, to: to, except: $0.doer(of: [from, to], process: process)) }
-    }
-
-    /// A process renamed a new file over a document: that is a write of the document. Claims of the new file follow it.
-    package func noteSave(of path: RelativePath, from: RelativePath, by process: Int32) {
-        perform { $0.isEmpty ? [] : $0.saved(path, from: from, except: $0.doer(of: [path], process: process)) }
-    }
-
-    /// Two items swapped places; neither is inside the other.
-    package func noteExchange(_ left: RelativePath, _ right: RelativePath) {
-        perform { $0.isEmpty ? [] : $0.exchanged(left, right) }
-    }
-
     /// Whether anybody presents the item at `path`, one above it or one below.
     package func concernsPresenters(_ path: RelativePath) -> Bool {
         hasPresenters && state.withLock { $0.machine.concernsPresenters(path) }
-    }
-
-    /// Content or attributes of an item changed.
-    /// - Parameter process: by the plain access of which process; its presenters are not told.
-    package func noteChange(_ path: RelativePath, by process: Int32? = nil) {
-        tell { $0.changed(path, except: .of(process)) }
-    }
-
-    /// There is an item where none was.
-    package func noteAppearance(_ path: RelativePath, by process: Int32? = nil) {
-        tell { $0.appeared(path, except: .of(process)) }
-    }
-
-    /// An item is gone.
-    package func noteDisappearance(_ path: RelativePath, by process: Int32? = nil) {
-        tell { $0.disappeared(path, except: .of(process)) }
     }
 
     /// A version of a document came, went or was resolved.

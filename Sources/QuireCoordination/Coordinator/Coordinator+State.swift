@@ -32,6 +32,8 @@ extension Coordinator {
         var timers: [QuestionID: Task<Void, Never>] = [:]
         /// What waits for programs on the mount.
         var mountTasks: [ClaimID: Task<Void, Never>] = [:]
+        /// Requests of apps that are about to be entered.
+        var announced = 0
         var effects: [Effect] = []
         /// Whether some thread carries effects out: then others leave theirs to it, so that all come in order.
         var isDelivering = false

@@ -20,6 +20,7 @@ package final class Coordinator: Sendable {
     private let active = Atomic<Bool>(false)
     private let occupied = Atomic<Bool>(false)
     private let presented = Atomic<Bool>(false)
+    private let explicit = Atomic<Bool>(false)
     private let writers = Lock(Writers())
     let clock: CoordinatorClock
 
@@ -38,6 +39,9 @@ package final class Coordinator: Sendable {
 
     /// Whether any claim is held or waited for, the mount's included. One relaxed atomic load.
     package var hasClaims: Bool { occupied.load(ordering: .relaxed) }
+
+    /// Whether any claim of another purpose than the mount's is held or waited for. One relaxed atomic load.
+    package var hasExplicitClaims: Bool { explicit.load(ordering: .relaxed) }
 
     /// Whether somebody is to be told of changes. One relaxed atomic load.
     package var hasPresenters: Bool { presented.load(ordering: .relaxed) }
@@ -151,13 +155,31 @@ package final class Coordinator: Sendable {
         }
     }
 
+    /// Has the mount see that somebody is about to ask, and waits for what its programs began before they could.
+    func announce() {
+        state.withLock { state in
+            state.announced += 1
+            publish(state)
+        }
+        writers.withLock { $0.mount }?.finishOperations()
+    }
+
+    /// The request was entered, or not.
+    func endAnnouncement() {
+        state.withLock { state in
+            state.announced -= 1
+            publish(state)
+        }
+    }
+
     /// Whether programs may be writing through handles that have no claim.
     var mountIsWriting: Bool { writers.withLock { $0.mount }?.isWriting ?? false }
 
     func publish(_ state: borrowing State) {
-        set(active, state.machine.isActive)
+        set(active, state.machine.isActive || state.announced > 0)
         set(occupied, state.machine.hasClaims)
         set(presented, state.machine.hasPresenters)
+        set(explicit, state.machine.hasExplicitClaims)
     }
 
     private func set(_ flag: borrowing Atomic<Bool>, _ value: Bool) {

@@ -15,6 +15,9 @@ package protocol MountWriters: AnyObject, Sendable {
     /// Whether any file is open for writing. Cheap; must not wait.
     var isWriting: Bool { get }
 
+    /// Returns when the operations that programs began while the coordinator was not active are done. Short.
+    func finishOperations()
+
     /// Returns when no program but that of the process `except` is writing to an item of `accesses`, or the task is
     /// cancelled. A handle that has not written for a while does not count.
     func untilQuiet(_ accesses: [Access], except process: Int32?) async

@@ -29,6 +29,9 @@ package struct CoordinationMachine {
     /// Whether a program's plain access may have to wait: there are presenters, or claims of apps.
     package var isActive: Bool { table.hasExplicitClaims || !book.isEmpty }
 
+    /// Whether any claim of another purpose than the mount's is held or waited for.
+    package var hasExplicitClaims: Bool { table.hasExplicitClaims }
+
     /// Whether any claim is held or waited for.
     package var hasClaims: Bool { !table.isEmpty }
 

@@ -30,10 +30,12 @@ package struct LocalChange: Sendable, Hashable {
     package var refuseIfOpen: Bool
     /// Inode of the directory that what is installed, made or moved is to lie in; nil for whatever is at that path.
     package var within: UInt64?
+    /// What is installed is the same version of the same document: its content comes here or goes (a download, an eviction).
+    package var keepsContent: Bool
 
     package init(
         path: RelativePath, _ operation: Operation, expecting: Expectation, base: BaseRecord?,
-        refuseIfOpen: Bool = false, within: UInt64? = nil
+        refuseIfOpen: Bool = false, within: UInt64? = nil, keepsContent: Bool = false
     ) {
         self.path = path
         self.operation = operation
@@ -41,6 +43,7 @@ package struct LocalChange: Sendable, Hashable {
         self.base = base
         self.refuseIfOpen = refuseIfOpen
         self.within = within
+        self.keepsContent = keepsContent
     }
 }
 

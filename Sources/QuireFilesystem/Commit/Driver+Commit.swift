@@ -20,37 +20,41 @@ extension Driver {
             return (outcome, notices)
         }
         for notice in notices { send(notice) }
-        if case .done(let committed) = outcome { tell(change, isNew: committed.previous == nil) }
+        if case .done(let committed) = outcome {
+            if case .install = change.operation, !change.keepsContent {
+                noteArrival(at: change.path, in: committed.parent)
+            }
+            let untold = enter(change, isNew: committed.previous == nil)
+            // The kernel forgets what it had of it first.
+            if !untold.isEmpty { notifier.whenDelivered { [services] in services.coordinator.tell(untold) } }
+        }
         if case .done = outcome { try CompareAndSwap.makeDurable(tree, change) }
         return outcome.result
     }
 
-    /// Tells presenters of a change from elsewhere.
-    private func tell(_ change: LocalChange, isNew: Bool) {
-        let coordinator = services.coordinator
-        guard coordinator.hasPresenters || coordinator.hasClaims else { return }
+    /// What presenters are to be told of a change of the sync engine's.
+    private func enter(_ change: LocalChange, isNew: Bool) -> UntoldChange {
+        let (coordinator, path) = (services.coordinator, change.path)
         switch change.operation {
-        case .install, .makeDirectory:
-            if isNew { coordinator.noteAppearance(change.path) } else { coordinator.noteChange(change.path) }
-            if isNew { tellVersion(.gained, change.path) }
-        case .setAttributes: coordinator.noteChange(change.path)
+        // The same content, elsewhere: sync says so by the ubiquity attributes.
+        case .install where change.keepsContent: return .nothing
+        case .install where isNew, .makeDirectory where isNew:
+            return coordinator.enter { $0.appeared(path) } + enterVersion(.gained, path)
+        case .install, .makeDirectory, .setAttributes: return coordinator.enter { $0.changed(path) }
         // A local version that gives its name to the provider's: who presents the document stays with the document.
-        case .move(let destination) where destination.documentOfConflict == change.path:
-            coordinator.noteAppearance(destination)
-            tellVersion(.gained, destination)
+        case .move(let destination) where destination.documentOfConflict == path:
+            return coordinator.enter { $0.appeared(destination) } + enterVersion(.gained, destination)
         case .move(let destination):
-            coordinator.noteMove(from: change.path, to: destination)
-            if destination.documentOfConflict == nil { tellVersion(.resolved, change.path) }
-        case .remove:
-            coordinator.noteDisappearance(change.path)
-            tellVersion(.resolved, change.path)
+            let moved = coordinator.enter { $0.moved(from: path, to: destination) }
+            return destination.documentOfConflict == nil ? moved + enterVersion(.resolved, path) : moved
+        case .remove: return coordinator.enter { $0.disappeared(path) } + enterVersion(.resolved, path)
         }
     }
 
-    /// Of a conflict copy that came or went, tells the presenters of the document.
-    private func tellVersion(_ event: VersionEvent, _ copy: RelativePath) {
-        guard let document = copy.documentOfConflict, let name = copy.name else { return }
-        services.coordinator.noteVersion(event, id: name.description, of: document)
+    /// Of a conflict copy that came or went, what the presenters of the document are told.
+    private func enterVersion(_ event: VersionEvent, _ copy: RelativePath) -> UntoldChange {
+        guard let document = copy.documentOfConflict, let name = copy.name else { return .nothing }
+        return services.coordinator.enter { $0.versionChanged(event, id: name.description, of: document) }
     }
 
     private func openState(_ status: FileStatus) -> OpenState {

@@ -12,6 +12,10 @@ import Synchronization
 final class KernelNotifier: Sendable {
     private let session = Lock<SessionPointer?>(nil)
     private let queue = DispatchQueue(label: "quire.notify")
+    /// Where is waited for the kernel, and where what waited is done, in order.
+    private let waits = DispatchQueue(label: "quire.notify.wait", attributes: .concurrent)
+    private let settled = DispatchQueue(label: "quire.notify.settled")
+    private let pending = Atomic<Int>(0)
 
     /// Starts with a session; before, and after `stop`, notifications are dropped.
     func start(_ session: SessionPointer) { self.session.withLock { $0 = session } }
@@ -58,6 +62,49 @@ final class KernelNotifier: Sendable {
             }
         }
     }
+
+    /// Runs `body` when the kernel is done with the operations on names in a directory that were answered before: it keeps
+    /// the directory locked until its names are as they were made. In the order of the calls.
+    ///
+    /// Not later than after `patience`: a request that came after those and waits for somebody keeps the directory, too, and
+    /// that somebody may wait for `body`.
+    func whenNamesAreSettled(in directory: UInt64, _ body: @escaping @Sendable () -> Void) {
+        whenPassed(body) { [self] in
+            guard let pointer = session.withLock({ $0 }), let session = pointer.raw.pointee.session else { return }
+            // No file has this name: nothing is forgotten. What counts is that the kernel takes the directory's lock.
+            _ = Self.noName.withCString {
+                fuse_lowlevel_notify_inval_entry(session, directory, $0, Self.noName.utf8.count)
+            }
+        }
+    }
+
+    /// Runs `body` when everything said so far has reached the kernel; in order, and with the same patience.
+    func whenDelivered(_ body: @escaping @Sendable () -> Void) {
+        whenPassed(body) { [self] in queue.sync {} }
+    }
+
+    /// Runs `body` after what was asked for by the two above: at once where that is done.
+    func inOrder(_ body: @escaping @Sendable () -> Void) {
+        guard pending.load(ordering: .acquiring) > 0 else { return body() }
+        settled.async(execute: body)
+    }
+
+    private func whenPassed(_ body: @escaping @Sendable () -> Void, _ barrier: @escaping @Sendable () -> Void) {
+        let passed = DispatchSemaphore(value: 0)
+        pending.add(1, ordering: .acquiringAndReleasing)
+        waits.async {
+            barrier()
+            passed.signal()
+        }
+        settled.async { [self] in
+            _ = passed.wait(timeout: .now() + Self.patience)
+            body()
+            pending.subtract(1, ordering: .acquiringAndReleasing)
+        }
+    }
+
+    private static let patience = DispatchTimeInterval.milliseconds(200)
+    private static let noName = "\u{1}quire names are settled\u{1}"
 
     /// Waits until everything said so far has reached the kernel.
     func delivered() async {

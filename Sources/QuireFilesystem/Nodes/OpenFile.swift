@@ -9,6 +9,8 @@ final class OpenFile: @unchecked Sendable {
     /// Open in the store, without O_APPEND: the kernel says where each write goes.
     let descriptor: Descriptor
     let isWriter: Bool
+    /// Whether the program may read through it.
+    let opensForReading: Bool
     /// The write claim held until the handle closes or comes to rest, where claims or presenters were about when it was
     /// opened.
     let claim: HeldClaim?
@@ -17,10 +19,14 @@ final class OpenFile: @unchecked Sendable {
     /// The thread that opened it; 0 where nobody knows.
     let thread: pid_t
 
-    init(node: Node, descriptor: Descriptor, isWriter: Bool, claim: HeldClaim?, thread: pid_t = 0) {
+    init(
+        node: Node, descriptor: Descriptor, isWriter: Bool, opensForReading: Bool = true, claim: HeldClaim?,
+        thread: pid_t = 0
+    ) {
         self.node = node
         self.descriptor = descriptor
         self.isWriter = isWriter
+        self.opensForReading = opensForReading
         self.claim = claim
         self.thread = thread
     }

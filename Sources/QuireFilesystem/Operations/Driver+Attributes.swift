@@ -68,7 +68,8 @@ extension Driver {
             performSetAttributes(reply, node, change, file, claim)
         } else if mustAskCoordinator, !change.isAccessTimeOnly {
             let accesses = accesses(writing: node, change.size == nil ? .contentIndependentMetadataOnly : .inPlace)
-            coordinated(reply, accesses) { driver, reply, claim in
+            // truncate(2) alone begins anew; what is done through a descriptor does not.
+            coordinated(reply, accesses, mayRetry: file == nil && change.size != nil) { driver, reply, claim in
                 if file == nil, driver.wasReplaced(node, accesses) { return reply.error(ESTALE) }
                 driver.performSetAttributes(reply, node, change, file, claim)
             }

@@ -1,6 +1,7 @@
 import CFuse
 import CLinux
 import Glibc
+import QuireCoordination
 import QuireCore
 
 extension Driver {
@@ -52,8 +53,10 @@ extension Driver {
                 return try finishCreation(descriptor, directory, name, mode, caller)
             }
         }
-        if case .success = made { tellAppearance(name, in: directory, claim, thread) }
+        guard case .success = made else { return answer(reply, made) }
+        let untold = enterAppearance(name, in: directory, claim, thread)
         answer(reply, made)
+        settle(untold, claim, in: directory)
     }
 
     /// Gives a new entry to the caller, and records it. Call inside the gate.
@@ -131,15 +134,19 @@ extension Driver {
         // Somebody (the sync engine) may be first: the kernel looks again then, and opens what is there.
         let refusal = flags & O_EXCL == 0 ? ESTALE : EEXIST
         let thread = reply.caller.pid
+        var untold = UntoldChange.nothing
         makeFile(reply, in: directory, mode, flags, claim) { parent, flags in
             let raw = name.withCString { openat(parent.raw, $0, flags | O_CREAT | O_EXCL, mode & 0o7777) }
             if raw < 0, errno == EEXIST { errno = refusal }
             return raw
         } enter: { status in
             let node = enter(status, directory, name)
-            tellAppearance(name, in: directory, claim, thread)
+            noteReplacement(of: Entry(directory: directory, name: name), claim, status, by: thread)
+            untold = enterAppearance(name, in: directory, claim, thread)
             return node
         }
+        // The file holds the claim.
+        settle(untold, nil, in: directory)
     }
 
     /// TMPFILE: a new file without a name, opened. Nobody is told of it before LINK gives it one.
@@ -231,7 +238,9 @@ extension Driver {
                 return (linked, status)
             }
         }
-        if case .success = made { tellAppearance(name, in: directory, claim, thread) }
+        guard case .success = made else { return answer(reply, made) }
+        let untold = enterAppearance(name, in: directory, claim, thread)
         answer(reply, made)
+        settle(untold, claim, in: directory)
     }
 }

@@ -22,7 +22,34 @@ extension Driver {
     }
 
     /// WRITE, where the kernel does not write by itself.
-    func write(_ reply: consuming Reply, _ file: OpenFile, _ bytes: UnsafeRawBufferPointer, _ offset: off_t) {
+    ///
+    /// - Parameter isDelayed: the kernel had collected it; the program is not waiting.
+    func write(
+        _ reply: consuming Reply, _ file: OpenFile, _ bytes: UnsafeRawBufferPointer, _ offset: off_t, isDelayed: Bool
+    ) {
+        if !isDelayed, let claim = file.claim, claim.hasEnded, mustAskCoordinator {
+            return resume(claim, reply, file, Array(bytes), offset)
+        }
+        performWrite(reply, file, bytes, offset)
+    }
+
+    /// A handle that had come to rest writes again: it takes its claim again first.
+    private func resume(
+        _ claim: HeldClaim, _ reply: consuming Reply, _ file: OpenFile, _ bytes: [UInt8], _ offset: off_t
+    ) {
+        coordinated(reply, accesses(writing: file.node)) { driver, reply, renewed in
+            if let renewed { claim.resume(with: renewed) }
+            let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: bytes.count, alignment: 16)
+            defer { buffer.deallocate() }
+            buffer.copyBytes(from: bytes)
+            driver.performWrite(reply, file, UnsafeRawBufferPointer(buffer), offset)
+            driver.watch(file)
+        }
+    }
+
+    private func performWrite(
+        _ reply: consuming Reply, _ file: OpenFile, _ bytes: UnsafeRawBufferPointer, _ offset: off_t
+    ) {
         let caller = reply.caller
         let count = leavingTimes(of: file.descriptor) { Self.write(bytes, to: file.descriptor, at: offset) }
         guard count >= 0 else {

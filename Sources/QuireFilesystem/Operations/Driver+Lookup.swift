@@ -6,6 +6,11 @@ import QuireStore
 extension Driver {
     /// LOOKUP: a name in a directory. What is not there is remembered by the kernel as not there.
     func lookUp(_ reply: consuming Reply, _ directory: Node, _ name: FileName) {
+        if retries.isEmpty { return performLookUp(reply, directory, name) }
+        waitForRetry(reply) { driver, reply in driver.performLookUp(reply, directory, name) }
+    }
+
+    private func performLookUp(_ reply: consuming Reply, _ directory: Node, _ name: FileName) {
         let moment = table.moment
         let found = Result { () throws(DriverError) -> (Node, stat)? in
             try gate.shared { () throws(DriverError) -> (Node, stat)? in

@@ -2,6 +2,7 @@ import CFuse
 import CLinux
 import Glibc
 import Logging
+import QuireCoordination
 import QuireCore
 import QuireStore
 import Synchronization
@@ -35,28 +36,37 @@ extension Driver {
         if mustAskCoordinator {
             let isWriter = Self.isWriter(flags) || flags & O_TRUNC != 0
             let accesses = isWriter ? accesses(writing: node) : accesses(reading: node)
-            coordinated(reply, accesses) { driver, reply, claim in
+            let keepsLock = flags & O_TRUNC != 0 && writesBack.load(ordering: .relaxed)
+            coordinated(reply, accesses, mayRetry: keepsLock) { driver, reply, claim in
                 if driver.wasReplaced(node, accesses) { return reply.error(ESTALE) }
-                driver.performOpen(reply, node, flags, isWriter ? claim : nil)
+                driver.performOpen(reply, node, flags, isWriter ? claim : nil, hasAsked: true)
             }
         } else {
-            performOpen(reply, node, flags, nil)
+            performOpen(reply, node, flags, nil, hasAsked: false)
         }
     }
 
-    private func performOpen(_ reply: consuming Reply, _ node: Node, _ flags: CInt, _ claim: HeldClaim?) {
+    private func performOpen(
+        _ reply: consuming Reply, _ node: Node, _ flags: CInt, _ claim: HeldClaim?, hasAsked: Bool
+    ) {
         let caller = reply.caller
+        var mustAsk = false
         let opened = Result { () throws(DriverError) -> (OpenFile, OpenAnswer)? in
             try gate.shared { () throws(DriverError) -> (OpenFile, OpenAnswer)? in
-                try openFile(node, flags, claim, caller)
+                mustAsk = !hasAsked && mustAskCoordinator
+                return mustAsk ? nil : try openFile(node, flags, claim, caller)
             }
         }
+        // An app came between.
+        if mustAsk { return open(reply, node, flags) }
         switch opened {
         case .success((let file, let answer)?):
             let handle = file.retainedHandle()
             if !reply.opened(handle, flags: answer.flags, backing: answer.backing) { close(handle) }
         case .success(nil):
-            parkForContent(reply, node) { driver, reply in driver.performOpen(reply, node, flags, claim) }
+            parkForContent(reply, node) { driver, reply in
+                driver.performOpen(reply, node, flags, claim, hasAsked: hasAsked)
+            }
         case .failure(let error): reply.error(error.errno)
         }
     }
@@ -70,17 +80,24 @@ extension Driver {
         let untouched = runsAsRoot || caller.uid == geteuid() ? flags & quire_O_NOATIME : 0
         let descriptor = try openStore(node, flags, untouched)
         var status = try StoreCall.status(of: descriptor)
+        if status.st_nlink == 0 || replaced.contains(node), mustLookAgain(node, caller.pid) {
+            throw DriverError(ESTALE)
+        }
         let isPlaceholder = isDataless(descriptor, status)
         if isPlaceholder, flags & O_TRUNC == 0 { return nil }
         let file = OpenFile(
-            node: node, descriptor: descriptor, isWriter: Self.isWriter(flags), claim: claim, thread: caller.pid)
+            node: node, descriptor: descriptor, isWriter: Self.isWriter(flags),
+            opensForReading: flags & O_ACCMODE != O_WRONLY, claim: claim, thread: caller.pid)
         watch(file)
+        var kept = UntoldChange.nothing
         if flags & O_TRUNC != 0 {
+            if !isPlaceholder { kept = try keepMissed(beforeEmptying: node, status, claim, by: caller.pid) }
             try StoreCall.check(leavingTimes(of: descriptor) { ftruncate(descriptor.raw, 0) })
             if isPlaceholder { try discardPlaceholder(descriptor) }
             try stripPrivileges(of: node, descriptor, status, caller)
             status = try StoreCall.status(of: descriptor)
         }
+        noteUse(file, status, truncates: flags & O_TRUNC != 0)
         let answer = register(file, status)
         // What the kernel knows of it is not to be repeated from now on: see `ShownAttributes`.
         if file.isWriter, answer.backing > 0 { notifier.attributesChanged(table.identifier(node)) }
@@ -88,7 +105,22 @@ extension Driver {
             report(node, status, content: true)
             tellChange(node, claim, caller.pid)
         }
+        if !kept.isEmpty { notifier.whenDelivered { [services, kept] in services.coordinator.tell(kept) } }
         return (file, answer)
+    }
+
+    /// Whether a file without a name is one that just lost it: another took its place, and the kernel brings the name a
+    /// moment after the driver has. ESTALE has it look the name up again, which waits for that.
+    ///
+    /// False the second time that a thread asks: then it means this file, by way of a descriptor (`/proc/self/fd`).
+    private func mustLookAgain(_ node: Node, _ thread: pid_t) -> Bool {
+        lookingAgain.withLock { looking in
+            if looking.removeValue(forKey: thread) == node.address { return false }
+            // Those who found another file leave theirs behind.
+            if looking.count >= 1024 { looking.removeAll() }
+            looking[thread] = node.address
+            return true
+        }
     }
 
     private func openStore(_ node: Node, _ flags: CInt, _ more: CInt) throws(DriverError) -> Descriptor {
@@ -216,7 +248,10 @@ extension Driver {
             }
             if file.isWriter, let status = try? StoreCall.status(of: file.descriptor) {
                 report(node, status, content: true)
-                if FileStatus(status).fingerprint != reported { tellChange(node, file.claim, file.thread) }
+                if FileStatus(status).fingerprint != reported {
+                    noteWritten(file)
+                    tellChange(node, file.claim, file.thread)
+                }
             }
             return finished
         }

@@ -9,20 +9,24 @@ extension Driver {
         if isContainerRoot(directory, name) { return reply.error(EBUSY) }
         if mustAskCoordinator {
             let accesses = accesses(writing: name, in: directory, .deleting)
-            coordinated(reply, accesses) { driver, reply, claim in
-                driver.performRemove(reply, directory, name, isDirectory: isDirectory, claim)
+            coordinated(reply, accesses, mayRetry: true) { driver, reply, claim in
+                driver.performRemove(reply, directory, name, isDirectory: isDirectory, claim, hasAsked: true)
             }
         } else {
-            performRemove(reply, directory, name, isDirectory: isDirectory, nil)
+            performRemove(reply, directory, name, isDirectory: isDirectory, nil, hasAsked: false)
         }
     }
 
     private func performRemove(
-        _ reply: consuming Reply, _ directory: Node, _ name: FileName, isDirectory: Bool, _ claim: HeldClaim?
+        _ reply: consuming Reply, _ directory: Node, _ name: FileName, isDirectory: Bool, _ claim: HeldClaim?,
+        hasAsked: Bool
     ) {
         let thread = reply.caller.pid
+        var mustAsk = false
         let done = Result { () throws(DriverError) -> Void in
             try gate.shared { () throws(DriverError) -> Void in
+                mustAsk = !hasAsked && mustAskCoordinator
+                if mustAsk { return }
                 let parent = try resolver.directory(directory)
                 let status = try StoreCall.status(in: parent, name)
                 let isLast = status.st_nlink <= 1 || isDirectory
@@ -35,8 +39,12 @@ extension Driver {
                 if !isLast, let kept, let status = try? StoreCall.status(of: kept) { reportLinkCount(status) }
             }
         }
-        if case .success = done { tellDisappearance(name, in: directory, claim, thread) }
+        // An app came between.
+        if mustAsk { return remove(reply, directory, name, isDirectory: isDirectory) }
+        guard case .success = done else { return answer(reply, done) }
+        let untold = enterDisappearance(name, in: directory, claim, thread)
         answer(reply, done)
+        settle(untold, claim, in: directory)
     }
 
     /// A descriptor for a file that is about to lose a name, where it will be needed: the kernel still holds the file, or

@@ -67,29 +67,77 @@ extension Driver {
         if mustAskCoordinator {
             let isSave = flags & Self.exchange == 0 ? isSafeSave(source, target) : isSafeExchange(source, target)
             let accesses = accesses(moving: source, to: target, isSave: isSave)
-            coordinated(reply, accesses) { driver, reply, claim in
-                driver.performRename(reply, source, target, flags, isSave: isSave)
-                withExtendedLifetime(claim) {}
+            coordinated(reply, accesses, mayRetry: true) { driver, reply, claim in
+                driver.performRename(reply, source, target, flags, isSave: isSave, claim, hasAsked: true)
             }
         } else {
-            performRename(reply, source, target, flags, isSave: false)
+            performRename(reply, source, target, flags, isSave: false, nil, hasAsked: false)
         }
     }
 
     private func performRename(
-        _ reply: consuming Reply, _ source: Entry, _ target: Entry, _ flags: CUnsignedInt, isSave: Bool
+        _ reply: consuming Reply, _ source: Entry, _ target: Entry, _ flags: CUnsignedInt, isSave: Bool,
+        _ claim: HeldClaim?, hasAsked: Bool
     ) {
         let thread = reply.caller.pid
-        let done = Result { () throws(DriverError) -> Void in
-            try gate.shared { () throws(DriverError) -> Void in
-                try move(source, target, flags)
-                tellMove(source, target, exchanges: flags & Self.exchange != 0, isSave: isSave, thread)
+        var mustAsk = false
+        let exchanges = flags & Self.exchange != 0
+        let done = Result { () throws(DriverError) -> UntoldChange? in
+            try gate.shared { () throws(DriverError) -> UntoldChange? in
+                mustAsk = !hasAsked && mustAskCoordinator
+                if mustAsk { return .nothing }
+                guard let kept = try exchanges ? UntoldChange.nothing : keepMissed(source, target, claim, by: thread)
+                else {
+                    return nil
+                }
+                let moved = try move(source, target, flags)
+                if !exchanges { noteReplacement(of: target, claim, moved, by: thread) }
+                return kept + enterMove(source, target, exchanges: exchanges, isSave: isSave, thread)
             }
         }
-        answer(reply, done)
+        // An app came between.
+        if mustAsk { return renameInOrder(reply, source, target, flags) }
+        switch done {
+        case .success(let untold?):
+            reply.error(0)
+            settle(untold, claim, in: target.directory)
+        case .success(nil):
+            fetch(target, for: reply) { driver, reply in
+                driver.performRename(reply, source, target, flags, isSave: isSave, claim, hasAsked: hasAsked)
+            }
+        case .failure(let error): reply.error(error.errno)
+        }
     }
 
-    private func move(_ source: Entry, _ target: Entry, _ flags: CUnsignedInt) throws(DriverError) {
+    /// What a program takes away by a rename without having read it: the document at the target, or one that it moves to a
+    /// backup's name.
+    private func keepMissed(
+        _ source: Entry, _ target: Entry, _ claim: HeldClaim?, by thread: pid_t
+    ) throws(DriverError) -> UntoldChange? {
+        guard let kept = try keepMissed(target, claim, by: thread) else { return nil }
+        guard Self.ephemeralNames.contains(target.name), !Self.ephemeralNames.contains(source.name) else { return kept }
+        // Content that is elsewhere stays there.
+        return kept + (try keepMissed(source, claim, by: thread) ?? .nothing)
+    }
+
+    /// Brings the content of what is at `entry`, then goes on.
+    private func fetch(
+        _ entry: Entry, for reply: consuming Reply,
+        then operation: @escaping @Sendable (Driver, consuming Reply) -> Void
+    ) {
+        let inode = Result { () throws(DriverError) -> UInt64 in
+            try StoreCall.status(in: try resolver.directory(entry.directory), entry.name).inode
+        }
+        switch inode {
+        case .success(let inode):
+            guard let node = table.known(inode) else { return reply.error(EBUSY) }
+            parkForContent(reply, node, then: operation)
+        case .failure(let error): reply.error(error.errno)
+        }
+    }
+
+    /// - Returns: the status of what is at the target now.
+    private func move(_ source: Entry, _ target: Entry, _ flags: CUnsignedInt) throws(DriverError) -> stat {
         let from = try resolver.directory(source.directory)
         let to = try resolver.directory(target.directory)
         // Most often nothing is there, and then nothing has to be looked at first.
@@ -105,12 +153,13 @@ extension Driver {
 
         try StoreCall.check(Self.rename(from, source.name, to, target.name, flags))
         // Two names of one file: POSIX says that nothing happens.
-        if let present, present.inode == inode { return }
+        if let present, present.inode == inode { return present }
         if let replaced {
             detach(replaced.inode, from: target.directory, target.name, wasLast: replacedIsLast, kept: kept)
         }
-        try moved(source, from, target, to, exchanging: exchanges ? present : nil, replaced: replaced)
+        let now = try moved(source, from, target, to, exchanging: exchanges ? present : nil, replaced: replaced)
         if !replacedIsLast, let kept, let status = try? StoreCall.status(of: kept) { reportLinkCount(status) }
+        return now
     }
 
     /// Renames where nothing has the new name. False, and nothing is done, where something has, or the store's file system
@@ -132,9 +181,10 @@ extension Driver {
     /// The store has renamed: so do the table, the index and the kernel.
     ///
     /// - Parameter exchanging: what was at the target before, where the two changed places.
+    /// - Returns: the status of what is at the target now.
     private func moved(
         _ source: Entry, _ from: Descriptor, _ target: Entry, _ to: Descriptor, exchanging: stat?, replaced: stat?
-    ) throws(DriverError) {
+    ) throws(DriverError) -> stat {
         contentsChanged(source.directory)
         if source.directory !== target.directory { contentsChanged(target.directory) }
         let now = try StoreCall.status(in: to, target.name)
@@ -154,6 +204,7 @@ extension Driver {
         // A rename changes the ctime that a file's other names show as well.
         if now.st_nlink > 1 { reportLinkCount(now) }
         if let exchanged, exchanged.st_nlink > 1 { reportLinkCount(exchanged) }
+        return now
     }
 
     // RENAME_NOREPLACE and RENAME_EXCHANGE of <linux/fs.h>.

@@ -24,6 +24,11 @@ final class Driver: Sendable {
     let notifier = KernelNotifier()
     let load = RequestLoad()
     let quietHandles = QuietHandles()
+    let seen = SeenContents()
+    let retries = PatientRetries()
+    let replaced = ReplacedNodes()
+    /// Threads that were told to look a name up again, and the node that they had found. Taken alone.
+    let lookingAgain = Lock<[pid_t: UInt64]>([:])
     let tree: DriveTree
     let services: DriveServices
     let logger: Logger
@@ -82,17 +87,20 @@ package struct DriveServices: Sendable {
     package var coordinator: Coordinator
     /// How long a request waits for claims of apps.
     package var claimDeadline: Duration
+    /// For the names of conflict copies.
+    package var deviceName: String
 
     package init(
         sink: any StoreEventSink, content: any ContentSource, attributes: any ItemAttributeSource,
         coordinator: Coordinator,
-        claimDeadline: Duration = .seconds(10)
+        claimDeadline: Duration = .seconds(10), deviceName: String = "this device"
     ) {
         self.sink = sink
         self.content = content
         self.attributes = attributes
         self.coordinator = coordinator
         self.claimDeadline = claimDeadline
+        self.deviceName = deviceName
     }
 }
 

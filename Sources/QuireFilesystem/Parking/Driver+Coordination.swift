@@ -36,41 +36,84 @@ extension Driver {
     ///
     /// Past the deadline a read goes on and a write gets EBUSY; an interrupted program gets EINTR. What the program's own
     /// process holds a claim for is done at once.
-    /// - Parameter operation: gets the claim, which lasts until it is let go of; nil where there is none.
+    /// - Parameters:
+    ///   - mayRetry: the kernel keeps locks meanwhile and begins anew after ESTALE, see `PatientRetries`.
+    ///   - operation: gets the claim, which lasts until it is let go of; nil where there is none.
     func coordinated(
-        _ reply: consuming Reply, _ accesses: [Access],
+        _ reply: consuming Reply, _ accesses: [Access], mayRetry: Bool = false,
         _ operation: @escaping @Sendable (Driver, consuming Reply, HeldClaim?) -> Void
     ) {
         guard !accesses.isEmpty else { return operation(self, reply, nil) }
         let coordinator = services.coordinator
+        let thread = reply.caller.pid
+        let waited = mayRetry ? retries.take(thread, accesses) : nil
+        switch waited {
+        case .granted(let claim, let isCovered): return perform(operation, reply, claim, isCovered)
+        case .failed(let error): return reply.error(error.errno)
+        case .unknown, nil: break
+        }
         // Nobody to ask, nothing in the way: the common case, decided here. What is wrong shows again below.
-        if let claim = try? coordinator.tryAcquire(accesses, purpose: .mount, processID: reply.caller.pid) {
+        if let claim = try? coordinator.tryAcquire(accesses, purpose: .mount, processID: thread) {
             return operation(self, reply, HeldClaim(claim, of: coordinator))
         }
-        let process = ThreadOwner.process(of: reply.caller.pid)
+        let process = ThreadOwner.process(of: thread)
         let wanted = coordinator.uncovered(accesses, process: process)
         guard !wanted.isEmpty else { return operation(self, reply, HeldClaim(nil, of: coordinator)) }
-        let isCovered = wanted.count < accesses.count
+        let wish = PatientRetries.Wish(accesses: accesses, wanted: wanted, process: process)
+        if mayRetry, waited == nil {
+            retries.expect(thread, wish)
+            return reply.error(ESTALE)
+        }
         let held = ClaimSlot()
         parking.park(
             reply,
-            until: { [services] () async throws(DriverError) in
-                do throws(CoordinationError) {
-                    var options = AcquireOptions(processID: process, deadline: services.claimDeadline)
-                    options.questionTimeout = min(services.claimDeadline / 2, Self.questionTimeout)
-                    let claim = try await services.coordinator.acquire(wanted, purpose: .mount, options)
-                    held.set(HeldClaim(claim, of: services.coordinator))
-                } catch {
-                    if Task.isCancelled { throw DriverError(EINTR) }
-                    if wanted.contains(where: \.isWriting) { throw DriverError(EBUSY) }
-                }
+            until: { [self] () async throws(DriverError) in
+                if let claim = try await claim(for: wish) { held.set(claim) }
             },
             then: { [self] reply in
-                let claim = held.take()
-                // What it does to the covered item belongs to the claim that covers it.
-                operation(self, reply, isCovered ? HeldClaim(nil, of: services.coordinator) : claim)
-                withExtendedLifetime(claim) {}
+                perform(operation, reply, held.take(), wish.isCovered)
             })
+    }
+
+    /// Waits for what a program wants. Nil where a read goes on without, past the deadline.
+    private func claim(for wish: PatientRetries.Wish) async throws(DriverError) -> HeldClaim? {
+        do throws(CoordinationError) {
+            var options = AcquireOptions(processID: wish.process, deadline: services.claimDeadline)
+            options.questionTimeout = min(services.claimDeadline / 2, Self.questionTimeout)
+            let claim = try await services.coordinator.acquire(wish.wanted, purpose: .mount, options)
+            return HeldClaim(claim, of: services.coordinator)
+        } catch {
+            if Task.isCancelled { throw DriverError(EINTR) }
+            if wish.wanted.contains(where: \.isWriting) { throw DriverError(EBUSY) }
+            return nil
+        }
+    }
+
+    private func perform(
+        _ operation: (Driver, consuming Reply, HeldClaim?) -> Void, _ reply: consuming Reply, _ claim: HeldClaim?,
+        _ isCovered: Bool
+    ) {
+        // What it does to a covered item belongs to the claim that covers it.
+        operation(self, reply, isCovered ? HeldClaim(nil, of: services.coordinator) : claim)
+        withExtendedLifetime(claim) {}
+    }
+
+    /// Has a thread wait whose request comes again, where it asks for a name first.
+    func waitForRetry(
+        _ reply: consuming Reply, _ operation: @escaping @Sendable (Driver, consuming Reply) -> Void
+    ) {
+        let thread = reply.caller.pid
+        guard let wish = retries.begin(thread) else { return operation(self, reply) }
+        parking.park(
+            reply,
+            until: { [self] () async throws(DriverError) in
+                do throws(DriverError) {
+                    retries.finish(thread, .granted(try await claim(for: wish), isCovered: wish.isCovered))
+                } catch {
+                    retries.finish(thread, .failed(error))
+                }
+            },
+            then: { [self] reply in operation(self, reply) })
     }
 
     /// How long a presenter may take while a program waits. Shorter than for apps: a shell stands still.
@@ -104,7 +147,7 @@ extension Driver {
         return kind == other.st_mode & S_IFMT && (kind == S_IFREG || kind == S_IFDIR)
     }
 
-    private static let ephemeralNames = EphemeralNames()
+    static let ephemeralNames = EphemeralNames()
     /// Seconds that a file counts as new: as long as a freed name keeps its identity.
     private static let youth: Int64 = 15
 }
@@ -116,41 +159,16 @@ extension Driver {
     ///   - claim: by which leave; what is done under an app's own claim is told when that ends.
     ///   - thread: whose doing it was; presenters of its process are not told.
     func tellChange(_ node: Node, _ claim: HeldClaim?, _ thread: pid_t) {
-        guard services.coordinator.hasPresenters else { return }
-        tell(table.path(of: node), claim, thread) { $0.noteChange($1, by: $2) }
-    }
-
-    func tellAppearance(_ name: FileName, in directory: Node, _ claim: HeldClaim?, _ thread: pid_t) {
-        guard services.coordinator.hasPresenters else { return }
-        tell(table.path(of: name, in: directory), claim, thread) { $0.noteAppearance($1, by: $2) }
-    }
-
-    func tellDisappearance(_ name: FileName, in directory: Node, _ claim: HeldClaim?, _ thread: pid_t) {
-        guard services.coordinator.hasPresenters else { return }
-        tell(table.path(of: name, in: directory), claim, thread) { $0.noteDisappearance($1, by: $2) }
-    }
-
-    private func tell(
-        _ path: RelativePath?, _ claim: HeldClaim?, _ thread: pid_t, _ note: (Coordinator, RelativePath, pid_t) -> Void
-    ) {
-        guard claim?.isCovered != true, let path, services.coordinator.concernsPresenters(path) else { return }
-        note(services.coordinator, path, ThreadOwner.process(of: thread))
-    }
-
-    /// A rename was done: claims and presenters follow.
-    func tellMove(_ source: Entry, _ target: Entry, exchanges: Bool, isSave: Bool, _ thread: pid_t) {
-        guard mustAskCoordinator || services.coordinator.hasClaims,
-            let old = table.path(of: source.name, in: source.directory),
-            let new = table.path(of: target.name, in: target.directory)
-        else { return }
         let coordinator = services.coordinator
-        let process = ThreadOwner.process(of: thread)
-        guard isSave else {
-            return exchanges
-                ? coordinator.noteExchange(old, new) : coordinator.noteMove(from: old, to: new, by: process)
+        guard coordinator.hasPresenters, claim?.isCovered != true, let path = table.path(of: node),
+            coordinator.concernsPresenters(path)
+        else { return }
+        let doer = Doer.process(ThreadOwner.process(of: thread))
+        let untold = coordinator.enter { $0.changed(path, except: doer) }
+        // Not before its name is told of.
+        notifier.inOrder {
+            coordinator.tell(untold)
+            withExtendedLifetime(claim) {}
         }
-        // Of an exchange either name may be the document's.
-        let isReversed = exchanges && Self.ephemeralNames.contains(target.name)
-        coordinator.noteSave(of: isReversed ? old : new, from: isReversed ? new : old, by: process)
     }
 }

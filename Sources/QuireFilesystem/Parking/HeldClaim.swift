@@ -1,24 +1,46 @@
 import Glibc
 import QuireCoordination
 import QuireCore
+import Synchronization
 
 /// A program's leave to go on. A claim in it ends when nobody refers to it any more, or earlier by `end`.
 final class HeldClaim: Sendable {
     private let coordinator: Coordinator
-    /// Nil where the program's process holds a claim of its own over the item: its changes are that claim's.
-    private let claim: Claim?
+    // Taken alone.
+    private let claim: Lock<Claim?>
+    /// Whether the access is part of a coordinated access of the program's own process: its changes are that claim's.
+    let isCovered: Bool
 
+    /// - Parameter claim: nil where the program's process holds a claim of its own over the item.
     init(_ claim: Claim?, of coordinator: Coordinator) {
-        self.claim = claim
+        self.claim = Lock(claim)
+        self.isCovered = claim == nil
         self.coordinator = coordinator
     }
 
-    /// Whether the access is part of a coordinated access of the program's own process.
-    var isCovered: Bool { claim == nil }
+    /// Whether it was ended.
+    var hasEnded: Bool { !isCovered && claim.withLock { $0 == nil } }
 
     /// Lets others go on. A second time nothing happens.
     func end() {
-        if let claim { coordinator.release(claim) }
+        if let claim = take() { coordinator.release(claim) }
+    }
+
+    /// Goes on with the claim of `other`, which has none any more.
+    func resume(with other: HeldClaim) {
+        guard let new = other.take() else { return }
+        let old = claim.withLock { claim in
+            defer { claim = new }
+            return claim
+        }
+        if let old { coordinator.release(old) }
+    }
+
+    private func take() -> Claim? {
+        claim.withLock { claim in
+            defer { claim = nil }
+            return claim
+        }
     }
 
     deinit { end() }

@@ -88,10 +88,16 @@ extension Driver {
 extension Driver: MountWriters {
     var isWriting: Bool { table.locked { !$0.writing.isEmpty } }
 
+    // Programs look inside the gate whether they must ask.
+    func finishOperations() { gate.exclusive {} }
+
     func untilQuiet(_ accesses: [Access], except process: Int32?) async {
+        var pause = Duration.milliseconds(1)
         while !Task.isCancelled, let wait = await timeUntilQuiet(accesses, except: process) {
-            // Ends early only by cancellation, which ends the loop.
-            try? await Task.sleep(for: max(wait, .milliseconds(20)))
+            // Ends early only by cancellation, which ends the loop. Often the handle is closed already, and the kernel about
+            // to say so.
+            try? await Task.sleep(for: min(wait, pause))
+            pause = min(pause * 2, .milliseconds(50))
         }
     }
 

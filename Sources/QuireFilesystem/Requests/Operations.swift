@@ -125,7 +125,9 @@ enum Operations {
         }
         table.write = { request, _, bytes, size, offset, info in
             serve(request, file: info) { driver, reply, file in
-                driver.write(reply, file, UnsafeRawBufferPointer(start: bytes, count: size), offset)
+                driver.write(
+                    reply, file, UnsafeRawBufferPointer(start: bytes, count: size), offset,
+                    isDelayed: info?.pointee.writepage == 1)
             }
         }
         table.flush = { request, _, info in

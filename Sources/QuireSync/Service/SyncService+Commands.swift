@@ -114,7 +114,8 @@ extension SyncService {
             return try await context.commit(
                 LocalChange(
                     path: item.drivePath, .install(stagedPath: staged, dataless: true),
-                    expecting: .fingerprint(item.entry.fingerprint), base: base, refuseIfOpen: true))
+                    expecting: .fingerprint(item.entry.fingerprint), base: base, refuseIfOpen: true,
+                    keepsContent: true))
         } catch {
             throw QuireError(.failed, error.message)
         }

@@ -105,7 +105,7 @@ extension SyncService: ContentSource {
         let base = BaseRecord(container: context.container.id, fetched.item)
         let change = LocalChange(
             path: path, .install(stagedPath: fetched.stagedPath, dataless: false),
-            expecting: .fingerprint(status.fingerprint), base: base)
+            expecting: .fingerprint(status.fingerprint), base: base, keepsContent: fetched.item.version == version)
         switch try await context.commit(change) {
         case .done: return .done
         case .busy, .stale: return .busy

@@ -76,7 +76,8 @@ struct DriveParts: Sendable {
                 at: mountpoint.path, tree: index.tree,
                 services: DriveServices(
                     sink: index.index, content: content, attributes: attributes, coordinator: coordinator,
-                    claimDeadline: .seconds(home.configuration.deadlineSeconds)),
+                    claimDeadline: .seconds(home.configuration.deadlineSeconds),
+                    deviceName: home.configuration.deviceName),
                 options: MountOptions(
                     source: plan.source, allowOther: plan.options.allowOther, passthrough: plan.options.passthrough,
                     collectsWrites: plan.options.writeback,

@@ -14,7 +14,6 @@ final class App: @unchecked Sendable {
     /// What was taken of `lines`.
     private var said: [String] = []
     private var isOver = false
-    private static let patienceSeconds = 20.0
 
     /// - Parameter environment: beside the tests' own.
     init(environment: [String: String] = [:]) throws {
@@ -75,9 +74,9 @@ final class App: @unchecked Sendable {
     }
 
     /// The next line.
-    func next(skipping: [String] = []) async throws -> String {
+    func next(skipping: [String] = [], patienceSeconds: Double = 20) async throws -> String {
         while true {
-            let line = try await nextLine()
+            let line = try await nextLine(patienceSeconds)
             if !skipping.contains(where: line.hasPrefix) { return line }
         }
     }
@@ -89,9 +88,9 @@ final class App: @unchecked Sendable {
         #expect(found.isEmpty, sourceLocation: sourceLocation)
     }
 
-    private func nextLine() async throws -> String {
+    private func nextLine(_ patienceSeconds: Double) async throws -> String {
         let line: String? = await withCheckedContinuation { continuation in
-            Thread.detachNewThread { [self] in continuation.resume(returning: wait()) }
+            Thread.detachNewThread { [self] in continuation.resume(returning: wait(patienceSeconds)) }
         }
         guard let line else {
             throw Trouble(
@@ -100,8 +99,8 @@ final class App: @unchecked Sendable {
         return line
     }
 
-    private func wait() -> String? {
-        let end = Date(timeIntervalSinceNow: Self.patienceSeconds)
+    private func wait(_ patienceSeconds: Double) -> String? {
+        let end = Date(timeIntervalSinceNow: patienceSeconds)
         condition.lock()
         defer { condition.unlock() }
         while lines.isEmpty, !isOver {

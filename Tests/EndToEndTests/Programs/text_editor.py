@@ -149,6 +149,9 @@ def others_write(screen):
     reads("note.txt", "hello\n0123456789!start\nx\ny\n")
     times = []
     for number in range(10):
+        # What it has not read would be kept beside what it writes.
+        with open(os.path.join(mount, "note.txt")) as file:
+            file.read()
         begin = time.monotonic()
         with open(os.path.join(mount, "note.txt"), "w") as file:
             file.write(f"round {number}\n")

@@ -1,0 +1,120 @@
+import Glibc
+import QuireCore
+import QuireCoordination
+import Synchronization
+
+/// Programs that are to wait without keeping what others need.
+///
+/// The kernel has locked the document (and its directory) when it asks to rename over it, to remove it or to cut it short;
+/// were that request to wait for an app, the app could not write the document meanwhile. So it is answered ESTALE, once. The
+/// kernel then lets go of its locks and begins anew, by asking for the names again; that request waits in its stead.
+///
+///     RENAME ──▶ must wait: ESTALE        locks: both directories, the document
+///     LOOKUP ──▶ waits for the claim      locks: none, or the directory's where the path has no other in the drive
+///     RENAME ──▶ has the claim
+final class PatientRetries: Sendable {
+    /// What a thread waits for.
+    struct Wish: Sendable {
+        let accesses: [Access]
+        /// What of them its process does not hold itself.
+        let wanted: [Access]
+        let process: pid_t
+
+        /// Whether the program's own process holds some of it.
+        var isCovered: Bool { wanted.count < accesses.count }
+    }
+
+    /// How it went.
+    enum Outcome: Sendable {
+        /// It is to wait where it is.
+        case unknown
+        /// Goes on; nil where the deadline passed and it may all the same.
+        case granted(HeldClaim?, isCovered: Bool)
+        case failed(DriverError)
+    }
+
+    private struct Entry {
+        let wish: Wish
+        let number: UInt64
+        var hasBegun = false
+        var outcome = Outcome.unknown
+    }
+
+    private let count = Atomic<Int>(0)
+    // Taken alone.
+    private let state = Lock<(next: UInt64, entries: [pid_t: Entry])>((0, [:]))
+    /// In which the kernel is back.
+    private static let patience = Duration.seconds(2)
+
+    /// Whether no thread is expected. One relaxed atomic load.
+    var isEmpty: Bool { count.load(ordering: .relaxed) == 0 }
+
+    /// A thread's request is being answered ESTALE.
+    func expect(_ thread: pid_t, _ wish: Wish) {
+        let number = state.withLock { state -> UInt64 in
+            state.next += 1
+            state.entries[thread] = Entry(wish: wish, number: state.next)
+            count.store(state.entries.count, ordering: .relaxed)
+            return state.next
+        }
+        endLater(thread, number)
+    }
+
+    /// The thread asks for a name: what it is to wait for there. Once.
+    func begin(_ thread: pid_t) -> Wish? {
+        guard !isEmpty else { return nil }
+        return state.withLock { state in
+            guard let entry = state.entries[thread], !entry.hasBegun else { return nil }
+            state.entries[thread]?.hasBegun = true
+            return entry.wish
+        }
+    }
+
+    /// The thread has waited.
+    func finish(_ thread: pid_t, _ outcome: Outcome) {
+        let number = state.withLock { state -> UInt64? in
+            state.entries[thread]?.outcome = outcome
+            return state.entries[thread]?.number
+        }
+        if let number { endLater(thread, number) }
+    }
+
+    /// The thread's request is back.
+    ///
+    /// - Returns: nil where it is a new one.
+    func take(_ thread: pid_t, _ accesses: [Access]) -> Outcome? {
+        guard !isEmpty else { return nil }
+        let entry = remove(thread)
+        guard let entry else { return nil }
+        // Something moved meanwhile: the claim is for other names, and ends with `entry`.
+        return entry.wish.accesses == accesses ? entry.outcome : .unknown
+    }
+
+    private func remove(_ thread: pid_t) -> Entry? {
+        state.withLock { state in
+            defer { count.store(state.entries.count, ordering: .relaxed) }
+            return state.entries.removeValue(forKey: thread)
+        }
+    }
+
+    /// A program that does not come back, because it was killed or its names are gone, holds nobody up.
+    private func endLater(_ thread: pid_t, _ number: UInt64) {
+        Task { [weak self] in
+            // Not cancelled by anybody.
+            try? await Task.sleep(for: Self.patience)
+            self?.expire(thread, number)
+        }
+    }
+
+    private func expire(_ thread: pid_t, _ number: UInt64) {
+        // Ends a claim outside of the lock.
+        let expired = state.withLock { state -> Entry? in
+            guard let entry = state.entries[thread], entry.number == number else { return nil }
+            // It waits still.
+            if entry.hasBegun, case .unknown = entry.outcome { return nil }
+            defer { count.store(state.entries.count, ordering: .relaxed) }
+            return state.entries.removeValue(forKey: thread)
+        }
+        withExtendedLifetime(expired) {}
+    }
+}

@@ -1,0 +1,179 @@
+import CFuse
+import CLinux
+import Glibc
+import Logging
+import QuireCoordination
+import QuireCore
+import QuireStore
+
+/// A program that saves a document writes what it has read, with its changes. What an app or another device wrote since, and
+/// the program has not read, would be gone: it is kept beside the document, as a version in conflict with it. Between
+/// programs that do not coordinate the rules of POSIX hold.
+extension Driver {
+    /// A document is opened, emptied or written through a handle.
+    func noteUse(_ file: OpenFile, _ status: stat, truncates: Bool) {
+        guard status.st_mode & S_IFMT == S_IFREG else { return }
+        if mustAskCoordinator { seen.begin() }
+        guard seen.isInUse else {
+            if file.opensForReading { seen.noteSight(of: nil, status, by: file.thread) }
+            return
+        }
+        guard let place = place(of: file.node) else { return }
+        if file.claim?.isCovered == true {
+            if file.isWriter { seen.noteChange(at: place) }
+        } else if truncates || file.opensForReading {
+            seen.noteSight(of: place, status, by: file.thread)
+        }
+    }
+
+    /// A handle that wrote is closed.
+    func noteWritten(_ file: OpenFile) {
+        guard file.claim?.isCovered == true, let place = place(of: file.node) else { return }
+        seen.noteChange(at: place)
+    }
+
+    /// Another file is in the place of a document.
+    func noteReplacement(of entry: Entry, _ claim: HeldClaim?, _ status: stat, by thread: pid_t) {
+        if mustAskCoordinator { seen.begin() }
+        guard seen.isInUse else { return }
+        let place = place(of: entry)
+        if claim?.isCovered == true {
+            seen.noteChange(at: place)
+        } else {
+            seen.noteSight(of: place, status, by: thread)
+        }
+    }
+
+    /// Another device's content is in the place of a document.
+    func noteArrival(at path: RelativePath, in directory: UInt64) {
+        if let name = path.name { seen.noteChange(at: SeenContents.Place(directory, name)) }
+    }
+
+    /// Keeps the document at `entry` where the program that is about to take it away has missed what others wrote. Call
+    /// inside the gate.
+    ///
+    /// - Returns: what presenters are to be told; nil where the content must be fetched first.
+    /// - Throws: what kept it from being kept.
+    func keepMissed(_ entry: Entry, _ claim: HeldClaim?, by thread: pid_t) throws(DriverError) -> UntoldChange? {
+        guard seen.isInUse, claim?.isCovered != true else { return .nothing }
+        let directory = try resolver.directory(entry.directory)
+        guard let status = try StoreCall.statusIfAny(in: directory, entry.name), status.st_mode & S_IFMT == S_IFREG,
+            hasMissed(status, at: place(of: entry), thread)
+        else { return .nothing }
+        if try isDataless(entry.name, in: directory, status) { return nil }
+        // The file itself stays, under another name.
+        let copy = try makeCopy(of: entry.name) { copy in
+            entry.name.withCString { old in
+                copy.withCString { new in linkat(directory.raw, old, directory.raw, new, 0) }
+            }
+        }
+        let kept = Entry(directory: entry.directory, name: copy)
+        table.locked { state in state.byInode[status.inode]?.addName(kept) }
+        // By the document's name nobody is to find it any more.
+        if let node = table.known(status.inode) {
+            replaced.insert(node)
+            notifier.whenNamesAreSettled(in: table.identifier(entry.directory)) { [replaced] in replaced.remove(node) }
+        }
+        return try enterCopy(kept, in: directory)
+    }
+
+    /// The same where the program empties the document: its content is copied.
+    func keepMissed(beforeEmptying node: Node, _ status: stat, _ claim: HeldClaim?, by thread: pid_t)
+        throws(DriverError) -> UntoldChange
+    {
+        guard seen.isInUse, claim?.isCovered != true, status.st_mode & S_IFMT == S_IFREG,
+            let entry = table.locked({ _ in node.latestName }), hasMissed(status, at: place(of: entry), thread)
+        else { return .nothing }
+        let directory = try resolver.directory(entry.directory)
+        let source = try resolver.open(node, O_RDONLY)
+        var raw: CInt = -1
+        let name = try makeCopy(of: entry.name) { copy in
+            raw = copy.withCString {
+                openat(directory.raw, $0, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, status.st_mode & 0o777)
+            }
+            return raw
+        }
+        do throws(DriverError) {
+            try Self.copy(source, status, to: Descriptor(owning: raw), keepsOwner: runsAsRoot)
+        } catch {
+            _ = name.withCString { unlinkat(directory.raw, $0, 0) }
+            throw error
+        }
+        return try enterCopy(Entry(directory: entry.directory, name: name), in: directory)
+    }
+
+    private static func copy(
+        _ source: Descriptor, _ status: stat, to target: Descriptor, keepsOwner: Bool
+    ) throws(DriverError) {
+        if quire_ficlone(target.raw, source.raw) != 0 {
+            var (from, to) = (Int64(0), Int64(0))
+            while from < Int64(status.st_size) {
+                let count = quire_copy_file_range(
+                    source.raw, &from, target.raw, &to, Int(clamping: Int64(status.st_size) - from))
+                guard count >= 0 else { throw DriverError.last() }
+                if count == 0 { break }
+            }
+        }
+        if keepsOwner { try StoreCall.check(fchown(target.raw, status.st_uid, status.st_gid)) }
+        try StoreCall.check(futimens(target.raw, [status.st_atim, status.st_mtim]))
+    }
+
+    /// Records a conflict copy that was made.
+    private func enterCopy(_ copy: Entry, in directory: Descriptor) throws(DriverError) -> UntoldChange {
+        let status = try StoreCall.status(in: directory, copy.name)
+        record(.created(parent: directoryInode(copy.directory), name: copy.name, FileStatus(status)))
+        contentsChanged(copy.directory)
+        notifier.entryChanged(in: table.identifier(copy.directory), copy.name)
+        logger.info(
+            "what a program had not read is kept as a version in conflict", metadata: ["copy": "\(copy.name)"])
+        return enterAppearance(copy.name, in: copy.directory, nil, 0)
+            + enterVersion(.gained, copy.name, in: copy.directory)
+    }
+
+    private func isDataless(
+        _ name: FileName, in directory: Descriptor, _ status: stat
+    ) throws(DriverError) -> Bool {
+        guard Placeholder.isCandidate(FileStatus(status)) else { return false }
+        let raw = name.withCString { openat(directory.raw, $0, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC) }
+        guard raw >= 0 else { throw DriverError.last() }
+        return isDataless(Descriptor(owning: raw), status)
+    }
+
+    private func hasMissed(_ status: stat, at place: SeenContents.Place, _ thread: pid_t) -> Bool {
+        // Asked for only where the document was changed by others.
+        lazy var process = ThreadOwner.process(of: thread)
+        return seen.hasMissed(status, at: place) { $0 == thread || ThreadOwner.isThread($0, of: process) }
+    }
+
+    /// The first name of a conflict copy that `make` is able to give; it fails with EEXIST where there is one already.
+    private func makeCopy(of name: FileName, _ make: (FileName) -> CInt) throws(DriverError) -> FileName {
+        for attempt in 1...Self.mostCopies {
+            let copy = ConflictName.make(
+                original: name, date: Self.today(), device: services.deviceName, attempt: attempt)
+            if make(copy) >= 0 { return copy }
+            guard errno == EEXIST else { throw DriverError.last() }
+        }
+        // Better that the program cannot save than that somebody's work is gone.
+        throw DriverError(EBUSY)
+    }
+
+    /// Of one document on one day.
+    private static let mostCopies = 1000
+
+    private static func today() -> String {
+        var seconds = time(nil)
+        var parts = tm()
+        guard localtime_r(&seconds, &parts) != nil else { return "1970-01-01" }
+        var text = [CChar](repeating: 0, count: 16)
+        strftime(&text, text.count, "%Y-%m-%d", &parts)
+        return String(decoding: text.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    }
+
+    private func place(of entry: Entry) -> SeenContents.Place {
+        SeenContents.Place(directoryInode(entry.directory), entry.name)
+    }
+
+    private func place(of node: Node) -> SeenContents.Place? {
+        table.locked { _ in node.latestName.map { SeenContents.Place($0.directory.inode, $0.name) } }
+    }
+}

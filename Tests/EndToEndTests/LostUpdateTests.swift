@@ -1,0 +1,101 @@
+import Foundation
+import Testing
+
+extension EndToEnd {
+    /// What coordination is for: nobody's edit is lost.
+    @Suite("Lost updates", .timeLimit(.minutes(10)))
+    struct LostUpdateTests {
+        /// Of each writer. `QUIRE_EDITS` sets another number.
+        private static let edits = Machine.setting("QUIRE_EDITS", standard: 1000)
+        private static let writers = ["app-one", "app-two", "vim", "afar"]
+
+        @Test("Two apps, a program that saves as vim does and an app on another device: every edit is kept")
+        func coordinated() async throws {
+            let found = try await Self.storm("coordinated")
+            #expect(found.first == "missing 0", "\(found)")
+        }
+
+        @Test("Without coordination edits of the same four are lost")
+        func plain() async throws {
+            let found = try await Self.storm("plain")
+            #expect(found.first != "missing 0", "\(found)")
+        }
+
+        @Test(
+            "What an app wrote since a program read the document is kept as a version in conflict, whichever way it saves",
+            arguments: ["rename", "backup", "empty"], [[], ["-o", "nopassthrough"]])
+        func missed(way: String, options: [String]) async throws {
+            try await Workspace.use { space in
+                let drive = try await space.drive()
+                try await drive.mount(options: options)
+                try await drive.sh("echo begin > doc.txt")
+                let (app, doc) = (try App(), "\(drive.mountpoint)/doc.txt")
+                try app.tell("present p \(doc)")
+                try await app.hears("presenting p 1")
+                let program = drive.python("replacing.py", ["late", doc, way, space.root])
+                async let saved = program.succeed()
+                try await eventually("the program has read", seconds: 20) {
+                    FileManager.default.fileExists(atPath: "\(space.root)/read")
+                }
+                try app.tell("edit-much app 1 \(doc) coordinated")
+                try await app.hears("edited app 0", skipping: ["callback"])
+                try await space.sh("touch go")
+                _ = try await saved
+                try await app.hears(
+                    "callback p didGain begin|app 1|",
+                    skipping: [
+                        "callback p didChange", "callback p relinquish", "callback p save", "callback p reacquire",
+                        "callback p didMove", "callback p accommodate",
+                    ])
+                #expect(try await drive.sh("cat doc.txt") == "begin\nlate\nlater\n")
+                // One, and listed as such.
+                #expect(try await drive.sh("ls -A | wc -l") == "2\n")
+                #expect(await drive.quire("conflicts").output.contains("doc (conflicted copy"))
+            }
+        }
+
+        /// All four at once on one document.
+        /// - Returns: how many edits are neither in the document nor in a version in conflict with it, and more about that.
+        private static func storm(_ manner: String) async throws -> [String] {
+            try await Workspace.use { space in
+                let shared = "\(space.root)/shared"
+                let here = try await space.drive("here", provider: shared)
+                let afar = try await space.drive("afar", provider: shared)
+                for drive in [here, afar] {
+                    try drive.configure("device_name", "\"\(drive.name)\"")
+                    try await drive.mount()
+                }
+                try await here.sh("echo begin > doc.txt")
+                for drive in [here, afar] { try await drive.sync() }
+                let apps = [(writers[0], here), (writers[1], here), (writers[3], afar)]
+                let begun = Date()
+                let vim = here.python(
+                    "replacing.py", ["lines", "\(here.mountpoint)/doc.txt", writers[2], "\(edits)"], limitSeconds: 400)
+                async let again = vim.succeed()
+                try await withThrowingTaskGroup(of: Void.self) { group in
+                    for (name, drive) in apps {
+                        group.addTask { try await write(name, on: drive, manner) }
+                    }
+                    try await group.waitForAll()
+                }
+                _ = try await again
+                let written = Date().timeIntervalSince(begun)
+                for _ in 0..<3 {
+                    for drive in [afar, here] { try await drive.quire("sync", "--timeout", "45").require(0, 2) }
+                }
+                let app = try App()
+                try app.tell("count-edits \(edits) \(here.mountpoint)/doc.txt \(writers.joined(separator: " "))")
+                let words = try await app.next(patienceSeconds: 60).split(separator: " ").map(String.init)
+                print("\(manner): \(words.joined(separator: " ")), \(Int(written)) s")
+                return [words.prefix(2).joined(separator: " ")] + words.dropFirst(2)
+            }
+        }
+
+        private static func write(_ name: String, on drive: Drive, _ manner: String) async throws {
+            let app = try App()
+            try app.tell("edit-much \(name) \(edits) \(drive.mountpoint)/doc.txt \(manner)")
+            let line = try await app.next(patienceSeconds: 400)
+            if !line.hasPrefix("edited \(name)") { throw Trouble(line) }
+        }
+    }
+}
