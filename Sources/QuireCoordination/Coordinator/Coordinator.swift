@@ -85,6 +85,12 @@ package final class Coordinator: Sendable {
         perform { $0.release(id) }
     }
 
+    /// The same for a claim of an app, after presenters were told what it did on the mount meanwhile.
+    package func releaseInOrder(_ id: ClaimID) {
+        guard let mount = writers.withLock({ $0.mount }) else { return release(id) }
+        mount.inOrder { [self] in release(id) }
+    }
+
     /// A client is gone: its claims and presenters end now, its waiters fail with `.cancelled`.
     package func remove(client: ClientID) {
         perform { $0.removed(client: client) }

@@ -18,6 +18,9 @@ package protocol MountWriters: AnyObject, Sendable {
     /// Returns when the operations that programs began while the coordinator was not active are done. Short.
     func finishOperations()
 
+    /// Runs `body` when presenters were told what programs have done so far: now, or a moment later on another thread.
+    func inOrder(_ body: @escaping @Sendable () -> Void)
+
     /// Returns when no program but that of the process `except` is writing to an item of `accesses`, or the task is
     /// cancelled. A handle that has not written for a while does not count.
     func untilQuiet(_ accesses: [Access], except process: Int32?) async

@@ -51,7 +51,7 @@ final class CoordinationService: Sendable {
         methods.onAtOnce(CoordinationMethods.Release.self) { [self] parameters, client in
             let id = try claim(parameters.claim, of: client)
             state.withLock { $0.claims[id] = nil }
-            coordinator.release(id)
+            coordinator.releaseInOrder(id)
             return WireNothing()
         }
         methods.onAtOnce(CoordinationMethods.DidMove.self) { [self] in try didMove($0, by: $1) }

@@ -47,8 +47,13 @@ def space(at, kind):
 
 @row("statvfs", "what is written is taken from what is free")
 def used(at):
-    before = os.statvfs(at.path)
-    descriptor = at.open(at.file())
-    os.posix_fallocate(descriptor, 0, 256 << 20)
-    after = os.statvfs(at.path)
-    expect((before.f_bfree * before.f_frsize) - (after.f_bfree * after.f_frsize) > 128 << 20, True, "less is free")
+    def taken(name):
+        before = os.statvfs(at.path)
+        descriptor = at.open(at.file(name))
+        os.posix_fallocate(descriptor, 0, 256 << 20)
+        after = os.statvfs(at.path)
+        os.ftruncate(descriptor, 0)
+        return (before.f_bfree * before.f_frsize) - (after.f_bfree * after.f_frsize) > 128 << 20
+
+    # Others may free as much on the same file system meanwhile.
+    expect(any(taken(f"f{attempt}") for attempt in range(5)), True, "less is free")
