@@ -163,7 +163,7 @@ extension EndToEnd {
                 try #expect(await drive.sh("cat doc") == "old\n")
                 try await app.hears(callbacks: ["relinquishToReader", "save"], of: "p")
                 // Meanwhile the document may have been uploaded.
-                try await app.hears("callback p reacquire", skipping: ["callback p didChangeUbiquityAttributes"])
+                try await app.hears("callback p reacquire")
                 try app.tell("coordinator c presenter=p")
                 try app.tell("access w async c write:\(doc)")
                 try await app.hears("granted w \(doc)")
