@@ -10,9 +10,12 @@ enum Edits {
                 do {
                     try await edit("\(name) \(number)\n", url, isCoordinated)
                     break
-                } catch let error as CocoaError where error.code == .fileNoSuchFile || error.code == .fileReadNoSuchFile
+                } catch let error as CocoaError
+                    where error.code == .fileNoSuchFile || error.code == .fileReadNoSuchFile
+                    || (!isCoordinated && error.code == .fileReadUnknown)
                 {
-                    // Another device's version is being put in the place of this one.
+                    // Another device's version is being put in the place of this one; without coordination a read may also
+                    // meet a document that somebody replaces or cuts short under it.
                     again += 1
                     try? await Task.sleep(for: .milliseconds(1))
                 } catch {
