@@ -111,9 +111,9 @@ struct DocumentFile: Sendable {
     private func keepOther() throws {
         guard let name = FileName(url.lastPathComponent) else { return }
         let style = Date.ISO8601FormatStyle(timeZone: .current).year().month().day()
-        for attempt in 1...100 {
-            let copy = ConflictName.make(
-                original: name, date: Date.now.formatted(style), device: Self.deviceName, attempt: attempt)
+        let names = ConflictName.candidates(
+            original: name, date: Date.now.formatted(style), device: Self.deviceName)
+        for copy in names.prefix(100) {
             let target = url.deletingLastPathComponent().appending(path: copy.description)
             guard !FileManager.default.fileExists(atPath: target.path) else { continue }
             return try FileManager.default.copyItem(at: url, to: target)

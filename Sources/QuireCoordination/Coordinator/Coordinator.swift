@@ -162,12 +162,16 @@ package final class Coordinator: Sendable {
     }
 
     /// Has the mount see that somebody is about to ask, and waits for what its programs began before they could.
-    func announce() {
+    ///
+    /// - Returns: false where it sees that already, and for the mount's own.
+    func announce(_ purpose: Purpose) -> Bool {
+        guard purpose != .mount, !isActive else { return false }
         state.withLock { state in
             state.announced += 1
             publish(state)
         }
         writers.withLock { $0.mount }?.finishOperations()
+        return true
     }
 
     /// The request was entered, or not.

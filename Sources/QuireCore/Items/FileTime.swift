@@ -1,3 +1,5 @@
+import Glibc
+
 /// A point in time as files have it: nanoseconds since 1970, UTC. Clamped to what 64 bits hold (years 1678 to 2262).
 public struct FileTime: Hashable, Sendable, Comparable, Codable {
     /// Since 1970, UTC; negative before.
@@ -28,4 +30,18 @@ public struct FileTime: Hashable, Sendable, Comparable, Codable {
 
     /// Earlier before later.
     public static func < (left: FileTime, right: FileTime) -> Bool { left.nanoseconds < right.nanoseconds }
+}
+
+extension FileTime {
+    /// `YYYY-MM-DD`, in the device's time zone.
+    package var localDay: String {
+        var seconds = time_t(self.seconds)
+        var parts = tm()
+        guard localtime_r(&seconds, &parts) != nil else { return "1970-01-01" }
+        func padded(_ number: Int32, _ width: Int) -> String {
+            let digits = String(number)
+            return String(repeating: "0", count: max(0, width - digits.count)) + digits
+        }
+        return "\(padded(parts.tm_year + 1900, 4))-\(padded(parts.tm_mon + 1, 2))-\(padded(parts.tm_mday, 2))"
+    }
 }

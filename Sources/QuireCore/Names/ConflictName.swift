@@ -45,6 +45,16 @@ public struct ConflictName: Sendable, Equatable {
         return FileName(unchecked: kept + mark + suffix.prefix(255 - mark.count - kept.count))
     }
 
+    /// The names for a new conflict copy, in the order in which they are tried: 1,000 for a document, a day and a device.
+    package static func candidates(
+        original: FileName, date: String, device: String
+    ) -> LazyMapSequence<ClosedRange<Int>, FileName> {
+        (1...mostCopies).lazy.map { make(original: original, date: date, device: device, attempt: $0) }
+    }
+
+    /// Of one document, of one day and device.
+    package static let mostCopies = 1000
+
     /// How many bytes of `bytes` to keep, so that the first one dropped begins a character.
     private static func cutLength(_ bytes: ArraySlice<UInt8>, atMost room: Int) -> Int {
         guard bytes.count > room else { return bytes.count }

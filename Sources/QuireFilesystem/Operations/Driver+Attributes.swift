@@ -155,6 +155,14 @@ extension Driver {
         return fgetxattr(descriptor.raw, StoreAttribute.placeholder, nil, 0) >= 0
     }
 
+    /// The same of a name in a directory of the store.
+    func isDataless(_ name: FileName, in directory: CInt, _ status: stat) throws(DriverError) -> Bool {
+        guard Placeholder.isCandidate(FileStatus(status)) else { return false }
+        let raw = name.withCString { openat(directory, $0, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC) }
+        guard raw >= 0 else { throw DriverError.last() }
+        return isDataless(Descriptor(owning: raw), status)
+    }
+
     /// Takes the placeholder's mark off a file that was just emptied.
     func discardPlaceholder(_ descriptor: Descriptor) throws(DriverError) {
         try StoreCall.check(fremovexattr(descriptor.raw, StoreAttribute.placeholder))

@@ -38,10 +38,8 @@ extension Driver {
         let file = FileStatus(status)
         let node = table.lookUp(file, in: directory, name: name)
         guard Placeholder.isCandidate(file), table.locked({ _ in node.shownInode == nil }) else { return node }
-        let raw = name.withCString { openat(descriptor, $0, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC) }
-        guard raw >= 0 else { return node }
-        let opened = Descriptor(owning: raw)
-        if isDataless(opened, status) {
+        // What cannot be opened shows itself where it is used.
+        if (try? isDataless(name, in: descriptor, status)) == true {
             table.locked { state in node.makeDetails().shownInode = state.makeShownInode() }
         }
         return node

@@ -48,11 +48,7 @@ extension Driver {
     private func hasDataless(_ directory: Descriptor, _ name: FileName) throws(DriverError) -> Bool {
         let status = try StoreCall.status(in: directory, name)
         switch status.st_mode & S_IFMT {
-        case S_IFREG:
-            guard Placeholder.isCandidate(FileStatus(status)) else { return false }
-            let raw = name.withCString { openat(directory.raw, $0, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC) }
-            guard raw >= 0 else { throw DriverError.last() }
-            return isDataless(Descriptor(owning: raw), status)
+        case S_IFREG: return try isDataless(name, in: directory.raw, status)
         case S_IFDIR:
             let raw = name.withCString { openat(directory.raw, $0, O_RDONLY | O_NOFOLLOW | O_DIRECTORY | O_CLOEXEC) }
             guard raw >= 0 else { throw DriverError.last() }

@@ -83,9 +83,7 @@ final class PatientRetries: Sendable {
     ///
     /// - Returns: nil where it is a new one.
     func take(_ thread: pid_t, _ accesses: [Access]) -> Outcome? {
-        guard !isEmpty else { return nil }
-        let entry = remove(thread)
-        guard let entry else { return nil }
+        guard !isEmpty, let entry = remove(thread) else { return nil }
         // Something moved meanwhile: the claim is for other names, and ends with `entry`.
         return entry.wish.accesses == accesses ? entry.outcome : .unknown
     }

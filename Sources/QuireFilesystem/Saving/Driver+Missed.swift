@@ -60,7 +60,7 @@ extension Driver {
         guard let status = try StoreCall.statusIfAny(in: directory, entry.name), status.st_mode & S_IFMT == S_IFREG,
             hasMissed(status, at: place(of: entry), thread)
         else { return .nothing }
-        if try isDataless(entry.name, in: directory, status) { return nil }
+        if try isDataless(entry.name, in: directory.raw, status) { return nil }
         // The file itself stays, under another name.
         let copy = try makeCopy(of: entry.name) { copy in
             entry.name.withCString { old in
@@ -130,15 +130,6 @@ extension Driver {
             + enterVersion(.gained, copy.name, in: copy.directory)
     }
 
-    private func isDataless(
-        _ name: FileName, in directory: Descriptor, _ status: stat
-    ) throws(DriverError) -> Bool {
-        guard Placeholder.isCandidate(FileStatus(status)) else { return false }
-        let raw = name.withCString { openat(directory.raw, $0, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC) }
-        guard raw >= 0 else { throw DriverError.last() }
-        return isDataless(Descriptor(owning: raw), status)
-    }
-
     private func hasMissed(_ status: stat, at place: SeenContents.Place, _ thread: pid_t) -> Bool {
         // Asked for only where the document was changed by others.
         lazy var process = ThreadOwner.process(of: thread)
@@ -147,9 +138,8 @@ extension Driver {
 
     /// The first name of a conflict copy that `make` is able to give; it fails with EEXIST where there is one already.
     private func makeCopy(of name: FileName, _ make: (FileName) -> CInt) throws(DriverError) -> FileName {
-        for attempt in 1...Self.mostCopies {
-            let copy = ConflictName.make(
-                original: name, date: Self.today(), device: services.deviceName, attempt: attempt)
+        let names = ConflictName.candidates(original: name, date: Self.today(), device: services.deviceName)
+        for copy in names {
             if make(copy) >= 0 { return copy }
             guard errno == EEXIST else { throw DriverError.last() }
         }
@@ -157,16 +147,10 @@ extension Driver {
         throw DriverError(EBUSY)
     }
 
-    /// Of one document on one day.
-    private static let mostCopies = 1000
-
     private static func today() -> String {
-        var seconds = time(nil)
-        var parts = tm()
-        guard localtime_r(&seconds, &parts) != nil else { return "1970-01-01" }
-        var text = [CChar](repeating: 0, count: 16)
-        strftime(&text, text.count, "%Y-%m-%d", &parts)
-        return String(decoding: text.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        var now = timespec()
+        clock_gettime(CLOCK_REALTIME, &now)
+        return FileTime(seconds: now.tv_sec, nanoseconds: now.tv_nsec).localDay
     }
 
     private func place(of entry: Entry) -> SeenContents.Place {

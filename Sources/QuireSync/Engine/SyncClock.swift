@@ -30,16 +30,7 @@ package struct SyncClock: Sendable {
         random: { Double.random(in: 0..<1) })
 
     /// `YYYY-MM-DD` now, in the device's time zone.
-    package var today: String {
-        var seconds = time_t(now().seconds)
-        var parts = tm()
-        guard localtime_r(&seconds, &parts) != nil else { return "1970-01-01" }
-        func padded(_ number: Int32, _ width: Int) -> String {
-            let digits = String(number)
-            return String(repeating: "0", count: max(0, width - digits.count)) + digits
-        }
-        return "\(padded(parts.tm_year + 1900, 4))-\(padded(parts.tm_mon + 1, 2))-\(padded(parts.tm_mday, 2))"
-    }
+    package var today: String { now().localDay }
 }
 
 extension FileTime {

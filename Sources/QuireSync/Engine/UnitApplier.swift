@@ -256,19 +256,17 @@ extension UnitApplier {
     func moveAside(_ path: RelativePath, _ fingerprint: Fingerprint) async throws(SyncFailure) -> UnitOutcome {
         guard let parent = path.parent, let name = path.name else { return .nothing }
         let tree = context.tree
-        for attempt in 1...Self.mostCopies {
-            let copy = ConflictName.make(
-                original: name, date: context.clock.today, device: context.settings.deviceName, attempt: attempt)
+        let names = ConflictName.candidates(
+            original: name, date: context.clock.today, device: context.settings.deviceName)
+        for copy in names {
             let destination = context.drivePath(parent.appending(copy))
             let isTaken = try await context.store { () throws(StoreError) in try tree.status(at: destination) != nil }
             if isTaken { continue }
             return try await commit(path, .move(to: destination), .fingerprint(fingerprint), nil)
         }
-        throw SyncFailure(.park, "\(path) has \(Self.mostCopies) conflict copies of one day; resolve some of them")
+        throw SyncFailure(
+            .park, "\(path) has \(ConflictName.mostCopies) conflict copies of one day; resolve some of them")
     }
-
-    /// Of one document, of one day and device.
-    private static let mostCopies = 1000
 
     private func commit(
         _ path: RelativePath, _ operation: LocalChange.Operation, _ expecting: LocalChange.Expectation,
