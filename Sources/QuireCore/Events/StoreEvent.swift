@@ -18,6 +18,8 @@ package enum StoreEvent: Sendable, Hashable {
     case attributesChanged(FileStatus, writersOpen: Bool)
     /// The sync engine's own change was committed into the store, and this is what the provider has of it now.
     case committed(Commit)
+    /// An upload is about to begin; to be committed before it does.
+    case uploading(UploadIntent)
     /// The provider acknowledged an item's local state.
     case acknowledged(Acknowledgement)
     /// The provider has nothing of this item any more (its deletion was acknowledged, or seen).

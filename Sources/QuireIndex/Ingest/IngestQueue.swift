@@ -25,10 +25,11 @@ final class IngestQueue: @unchecked Sendable {
         var work: Work
         var time: FileTime
 
-        /// Something that the provider has and this device must not forget: it would take its own upload for another's.
-        var isAcknowledgement: Bool {
+        /// What the provider has, or is about to get, and this device must not forget: it would take its own upload for
+        /// another's.
+        var mustSurvive: Bool {
             switch work {
-            case .event(.acknowledged), .event(.baseMoved), .event(.baseRemoved): true
+            case .event(.uploading), .event(.acknowledged), .event(.baseMoved), .event(.baseRemoved): true
             case .event(.committed(let commit)): commit.base != nil
             case .event, .arrived, .command: false
             }

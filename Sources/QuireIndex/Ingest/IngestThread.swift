@@ -67,7 +67,7 @@ final class IngestThread: @unchecked Sendable {
 
     private func commit(_ entries: [IngestQueue.Entry]) {
         let isDone = retrying(
-            "a batch of \(entries.count) events", durably: entries.contains(where: \.isAcknowledgement)
+            "a batch of \(entries.count) events", durably: entries.contains(where: \.mustSurvive)
         ) {
             writer in
             for entry in entries {

@@ -11,6 +11,7 @@ extension TreeWriter {
         case .contentChanged(let status, let writersOpen): try contentChanged(status, writersOpen: writersOpen)
         case .attributesChanged(let status, let writersOpen): try attributesChanged(status, writersOpen: writersOpen)
         case .committed(let commit): try committed(commit)
+        case .uploading(let intent): try insert(intent)
         case .acknowledged(let acknowledgement): try acknowledged(acknowledgement)
         case .baseRemoved(let container, let path): try baseRemoved(container, path)
         case .baseMoved(let container, let from, let record): try baseMoved(container, from: from, record)
@@ -83,6 +84,7 @@ extension TreeWriter {
 
     /// The provider has what was uploaded, and says what that is now. Clean only if nothing changed since.
     private mutating func acknowledged(_ acknowledgement: StoreEvent.Acknowledgement) throws {
+        try deleteIntents(of: acknowledgement.item)
         guard let before = try row(acknowledgement.item.rawValue), !before.isLocalOnly,
             before.container == acknowledgement.base.container.rawValue
         else {

@@ -7,6 +7,7 @@ import GRDB
 /// bases   what the provider acknowledged, with parent links of its own; an item is linked to at most one
 ///         orphan = linked by nobody: deleted here, deletion to be uploaded
 /// parked  errors, by item, or by container and base path
+/// uploads those that were begun and not acknowledged
 /// meta    counters, cursors, flags
 /// ```
 /// Times are nanoseconds since 1970. Names are blobs. `pending` is a `LocalDifference`, derived from the other columns
@@ -67,6 +68,18 @@ enum Schema {
                     CREATE INDEX items_due ON items (container, since, id, pending) WHERE pending <> 0;
                     DROP INDEX bases_orphan;
                     CREATE INDEX bases_due ON bases (container, since, id DESC) WHERE orphan = 1;
+                    """)
+        }
+        migrator.registerMigration("4") { db in
+            try db.execute(
+                sql: """
+                    CREATE TABLE uploads (
+                        id INTEGER PRIMARY KEY AUTOINCREMENT,
+                        item INTEGER NOT NULL, container TEXT NOT NULL, path BLOB NOT NULL,
+                        kind INTEGER NOT NULL, size INTEGER NOT NULL, checksum BLOB NOT NULL,
+                        inode INTEGER NOT NULL, bytes INTEGER NOT NULL, mtime INTEGER NOT NULL, ctime INTEGER NOT NULL,
+                        since INTEGER NOT NULL);
+                    CREATE INDEX uploads_item ON uploads (item);
                     """)
         }
         return migrator

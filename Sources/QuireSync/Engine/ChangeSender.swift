@@ -19,8 +19,8 @@ enum SendOutcome: Sendable, Hashable {
 
 /// Carries out single steps towards the provider, each conditional on the version the change started from.
 ///
-/// An answer that was lost is not repeated blindly: the next attempt's condition fails then, the following pull finds both
-/// sides equal, and adopts.
+/// An answer that was lost is not repeated blindly: the next attempt's condition fails then, and the following pull finds
+/// out what arrived (`LostAnswers`).
 struct ChangeSender: Sendable {
     let context: SyncContext
     let isUrgent: Bool
@@ -217,6 +217,7 @@ extension ChangeSender {
         var facts = local.facts
         (facts.mtime, facts.mode) = (snapshot.status.mtime, snapshot.status.mode)
         let attributes = Self.attributes(facts)
+        try await note(local, snapshot, at: path)
         let item = try await context.ask { () throws(ProviderError) in
             switch snapshot.content {
             case .file(let copy):
@@ -232,6 +233,16 @@ extension ChangeSender {
         if context.committer.isOpenForWriting(inode: local.fingerprint.inode) {
             context.openUploads[local.id] = snapshot.fingerprint
         }
+    }
+
+    /// Makes durable what is about to be sent: see `LostAnswers`.
+    private func note(_ local: LocalEntry, _ snapshot: Snapshot, at path: RelativePath) async throws(SyncFailure) {
+        context.index.record(
+            .uploading(
+                UploadIntent(
+                    item: local.id, container: context.container.id, path: path, kind: local.facts.kind,
+                    size: snapshot.size, checksum: snapshot.checksum, fingerprint: snapshot.fingerprint)))
+        do { try await context.index.settle() } catch { throw SyncFailure(.later, "\(error)") }
     }
 
     /// A copy of the content, taken under a read claim where applications coordinate.

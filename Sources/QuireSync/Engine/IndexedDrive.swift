@@ -83,6 +83,12 @@ package struct IndexedDrive: SyncIndex {
         }
     }
 
+    package func unansweredUploads(_ container: ContainerID) async throws -> [UnansweredUpload] {
+        try await index.unansweredUploads(container)
+    }
+
+    package func forget(_ upload: UnansweredUpload) async throws { try await index.forget(upload) }
+
     package func setPinned(_ id: ItemID, _ isPinned: Bool) async throws { try await index.setPinned(id, isPinned) }
     package func value(_ key: String) async throws -> String? { try await index.value(key) }
     package func setValue(_ key: String, _ value: String?) async throws { try await index.setValue(key, value) }

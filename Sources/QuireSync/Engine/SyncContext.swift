@@ -67,6 +67,7 @@ struct SyncContext: Sendable {
     let retries = RetryBook()
     let touched = TouchedPaths()
     let openUploads = OpenUploads()
+    let openQuestions = OpenQuestions()
     let pool: BackgroundPool
     let logger: Logger
 
@@ -236,4 +237,13 @@ extension LocalChange {
         case .remove: [.writing(path, .deleting)]
         }
     }
+}
+
+/// Rows of unanswered uploads of which the provider had nothing when it was asked.
+final class OpenQuestions: Sendable {
+    /// Innermost lock: nothing else is taken while it is held.
+    private let rows = Lock<Set<Int64>>([])
+
+    func insert(_ row: Int64) { _ = rows.withLock { $0.insert(row) } }
+    func contains(_ row: Int64) -> Bool { rows.withLock { $0.contains(row) } }
 }

@@ -7,6 +7,8 @@ struct RoundReport: Sendable, Hashable {
     var push = PushResult()
     /// Nil when the provider was not asked.
     var pull: PullResult?
+    /// Uploads that were found to have arrived.
+    var answersFound = 0
     /// Something failed that may well succeed when tried again soon.
     var retriesSoon = false
     /// Why the provider could not be reached.
@@ -15,7 +17,7 @@ struct RoundReport: Sendable, Hashable {
     var failure: String?
 
     /// Whether anything was sent, applied or recorded.
-    var madeProgress: Bool { push.sent > 0 || (pull?.applied ?? 0) > 0 }
+    var madeProgress: Bool { push.sent > 0 || answersFound > 0 || (pull?.applied ?? 0) > 0 }
 
     /// Whether there is nothing left that another round could do.
     var isQuiet: Bool {
@@ -116,6 +118,8 @@ final class SyncEngine: Sendable {
         }
         do {
             try await connect()
+            // Before anything is sent: a document that arrived under another name would be sent once more.
+            report.answersFound = try await LostAnswers(context: context).find(again: false)
             let (pullsFirst, confirmed) = state.withLock { ($0.lastPoll == nil, $0.deletionsConfirmed) }
             if pullsFirst { report.pull = try await pull(confirmed) }
             report.push = try await PushRound(context: context, isUrgent: isUrgent).run()
@@ -124,6 +128,7 @@ final class SyncEngine: Sendable {
                 state.mustPull = state.mustPull || report.push.needsLook
                 return state.mustPull
             }
+            if mustPull { report.answersFound += try await LostAnswers(context: context).find(again: true) }
             if pulls && !pullsFirst || mustPull { report.pull = try await pull(confirmed) }
             try await clearSettled(report)
             report.retriesSoon = report.parked > 0 && context.retries.hasFreshFailures

@@ -51,6 +51,10 @@ package protocol SyncIndex: StoreEventSink {
 
     func setPinned(_ id: ItemID, _ isPinned: Bool) async throws
 
+    /// Uploads that were begun and not acknowledged. While no push runs: those whose answer was lost.
+    func unansweredUploads(_ container: ContainerID) async throws -> [UnansweredUpload]
+    func forget(_ upload: UnansweredUpload) async throws
+
     /// A value that outlives the daemon.
     func value(_ key: String) async throws -> String?
     func setValue(_ key: String, _ value: String?) async throws

@@ -54,7 +54,9 @@ struct Drive: Sendable {
         } catch {
             let status = await quire("status")
             let waiting = await quire("find", "--state", "dirty", "--state", "uploading", "--state", "error", "--json")
-            throw Trouble("quire sync: \(error)\n\(status.output)\n\(waiting.output.prefix(3000))")
+            let conflicts = await quire("conflicts")
+            throw Trouble(
+                "quire sync: \(error)\n\(status.output)\n\(waiting.output.prefix(3000))\n\(conflicts.output)")
         }
     }
 

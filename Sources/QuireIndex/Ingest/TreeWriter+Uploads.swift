@@ -1,0 +1,23 @@
+import GRDB
+import QuireCore
+
+/// Uploads that were begun: rows of `uploads`.
+extension TreeWriter {
+    /// An upload begins. Earlier ones of the item stay: which of them arrived is not known.
+    func insert(_ intent: UploadIntent) throws {
+        let state = intent.fingerprint
+        try db.run(
+            """
+            INSERT INTO uploads (item, container, path, kind, size, checksum, inode, bytes, mtime, ctime, since) \
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+            """, .integer(intent.item.rawValue), .text(intent.container.rawValue), .blob(intent.path.bytes),
+            .integer(intent.kind.code), .integer(intent.size.bytes), .blob(intent.checksum.bytes),
+            .integer(Int64(bitPattern: state.inode)), .integer(state.size), .integer(state.mtime.nanoseconds),
+            .integer(state.ctime.nanoseconds), .integer(now))
+    }
+
+    /// What the provider has of the item is known.
+    func deleteIntents(of item: ItemID) throws {
+        try db.run("DELETE FROM uploads WHERE item = ?", .integer(item.rawValue))
+    }
+}

@@ -1,0 +1,84 @@
+import Logging
+import QuireCore
+import QuireIndex
+import QuireStore
+
+/// Finds out which uploads arrived whose answer was lost, by a crash or by the network, and acknowledges them.
+///
+/// Otherwise a document that was written again meanwhile would look changed on both sides, and this device would make a
+/// conflict copy of its own edits. Runs while no push does: what is unanswered then, nobody waits for.
+struct LostAnswers: Sendable {
+    let context: SyncContext
+
+    /// For how long a server may go on with what it was sent after the connection was lost.
+    private static let longestDelay: Duration = .seconds(3600)
+
+    /// - Parameter again: asks of those, too, of which nothing was found before.
+    /// - Returns: how many arrived.
+    func find(again: Bool) async throws -> Int {
+        var found = 0
+        var uploads = try await context.index.unansweredUploads(context.container.id)
+        if !again { uploads.removeAll { context.openQuestions.contains($0.row) } }
+        for upload in uploads {
+            do throws(SyncFailure) {
+                if try await settle(upload) { found += 1 }
+            } catch {
+                if error.remedy == .offline || error.remedy == .cancelled { throw error }
+                // Asked again with the next pull.
+                context.logger.info("an upload's fate is not known", metadata: ["error": "\(error.message)"])
+            }
+        }
+        if found > 0 { try await context.index.settle() }
+        return found
+    }
+
+    /// - Returns: whether it arrived.
+    private func settle(_ upload: UnansweredUpload) async throws(SyncFailure) -> Bool {
+        let intent = upload.intent
+        let found = try await context.ask { () throws(ProviderError) in
+            try await context.provider.item(at: intent.path)
+        }
+        if let found, try await isSent(intent, found) {
+            context.logger.info("an upload arrived, its answer did not", metadata: ["path": "\(intent.path)"])
+            acknowledge(intent, found)
+            return true
+        }
+        let isOld = context.clock.now().since(upload.since) > Self.longestDelay
+        let isUnchanged = try await hasNotChanged(intent, found)
+        context.openQuestions.insert(upload.row)
+        guard isOld || !isUnchanged else { return false }
+        do { try await context.index.forget(upload) } catch { throw SyncFailure(.later, "\(error)") }
+        return false
+    }
+
+    /// Whether the provider has what the upload started from.
+    private func hasNotChanged(_ intent: UploadIntent, _ found: RemoteItem?) async throws(SyncFailure) -> Bool {
+        let base: BaseRecord?
+        do { base = try await context.index.item(intent.item)?.base } catch { throw SyncFailure(.later, "\(error)") }
+        guard let base, base.path == intent.path else { return found == nil }
+        return base.version == found?.version
+    }
+
+    private func isSent(_ intent: UploadIntent, _ found: RemoteItem) async throws(SyncFailure) -> Bool {
+        guard found.kind == intent.kind else { return false }
+        if found.kind == .symlink {
+            return found.symlinkTarget.map { ContentHasher.checksum(of: $0) == intent.checksum } ?? false
+        }
+        guard found.size == intent.size else { return false }
+        if let checksum = found.checksum { return checksum == intent.checksum }
+        let fetched = try await Downloader(context: context).fetch(
+            found.path, version: found.version, size: found.size, owner: nil, mode: { _ in 0o600 })
+        context.staging.discard(fetched.stagedPath)
+        return fetched.item.version == found.version && fetched.item.checksum == intent.checksum
+    }
+
+    private func acknowledge(_ intent: UploadIntent, _ found: RemoteItem) {
+        var base = BaseRecord(container: context.container.id, found, checksum: intent.checksum)
+        if !context.provider.capabilities.attributes { (base.mtime, base.mode) = (intent.fingerprint.mtime, nil) }
+        context.index.record(
+            .acknowledged(
+                StoreEvent.Acknowledgement(
+                    item: intent.item, base: base, fingerprint: intent.fingerprint,
+                    writersOpen: context.committer.isOpenForWriting(inode: intent.fingerprint.inode))))
+    }
+}

@@ -1,0 +1,117 @@
+import QuireCore
+import QuireProviders
+@testable import QuireSync
+import Testing
+
+/// Uploads that arrived, while this device does not know it: the daemon died, or the connection was cut.
+@Suite(.timeLimit(.minutes(1))) struct LostAnswersTests {
+    let clock = TestClock()
+    let memory = MemoryProvider()
+
+    /// A device whose next upload arrives and is not answered, and which has uploaded `doc`.
+    private func device() async throws -> (Device, FaultyProvider) {
+        let faulty = FaultyProvider(memory)
+        let device = try Device("one", provider: faulty, clock: clock)
+        try device.write("doc", "first")
+        #expect(await device.sync() == .settled)
+        faulty.inject(Fault(.put, .failAfter(ProviderError(.unavailable, "the connection was cut"))))
+        return (device, faulty)
+    }
+
+    private func text(_ path: RelativePath) -> String? {
+        memory.contents(at: path).map { String(decoding: $0, as: UTF8.self) }
+    }
+
+    /// Syncs until all is settled, as the time passes.
+    private func settle(_ device: Device) async throws {
+        for _ in 0..<4 {
+            clock.advance(.seconds(120))
+            if await device.sync() == .settled { break }
+        }
+        #expect(try await device.pending().isEmpty)
+        #expect(try await device.index.unansweredUploads(.default).isEmpty)
+        #expect(try await device.index.conflictCopies().isEmpty)
+    }
+
+    @Test("A document that is written again before the answer comes is no conflict with itself")
+    func writtenAgain() async throws {
+        let (device, _) = try await device()
+        try device.write("doc", "second")
+        #expect(await device.sync() != .settled)
+        #expect(text("doc") == "second")
+        try device.write("doc", "third, longer")
+        try await settle(device)
+        #expect(text("doc") == "third, longer")
+        #expect(try device.listing().count == 1)
+    }
+
+    @Test("Of several uploads that were cut off, whichever arrived is known again")
+    func severalAttempts() async throws {
+        let (device, faulty) = try await device()
+        try device.write("doc", "second")
+        #expect(await device.sync() != .settled)
+        faulty.inject(Fault(.item, .failBefore(ProviderError(.unavailable, "the connection was cut"))))
+        faulty.inject(Fault(.put, .failBefore(ProviderError(.unavailable, "the connection was cut"))))
+        try device.write("doc", "third, longer")
+        clock.advance(.seconds(120))
+        #expect(await device.sync() != .settled)
+        try device.write("doc", "fourth, longer still")
+        try await settle(device)
+        #expect(text("doc") == "fourth, longer still")
+        #expect(try device.listing().count == 1)
+    }
+
+    @Test("A new document that is renamed before the answer comes is one document")
+    func renamed() async throws {
+        let (device, _) = try await device()
+        try device.write("new", "text")
+        #expect(await device.sync() != .settled)
+        try device.rename("new", "other")
+        try await settle(device)
+        #expect(text("new") == nil)
+        #expect(text("other") == "text")
+        #expect(try device.listing().keys.sorted { $0.description < $1.description } == ["doc", "other"])
+    }
+
+    @Test("A new document that is removed before the answer comes does not return")
+    func removed() async throws {
+        let (device, _) = try await device()
+        try device.write("new", "text")
+        #expect(await device.sync() != .settled)
+        try device.remove("new")
+        try await settle(device)
+        #expect(text("new") == nil)
+        #expect(try Array(device.listing().keys) == ["doc"])
+    }
+
+    @Test("What another device wrote meanwhile is a conflict as ever")
+    func anotherDevice() async throws {
+        let (device, _) = try await device()
+        try device.write("doc", "second")
+        #expect(await device.sync() != .settled)
+        memory.edit { $0.write("doc", "theirs") }
+        try device.write("doc", "third")
+        clock.advance(.seconds(120))
+        _ = await device.sync()
+        #expect(text("doc") == "theirs")
+        #expect(try await device.index.conflictCopies().count == 1)
+        #expect(try await device.index.unansweredUploads(.default).isEmpty)
+    }
+
+    @Test("An upload that never arrived is kept in mind until it did, or for an hour")
+    func neverArrived() async throws {
+        let faulty = FaultyProvider(memory)
+        let device = try Device("one", provider: faulty, clock: clock)
+        faulty.inject(Fault(.put, .failBefore(ProviderError(.unavailable, "the connection was cut")), times: nil))
+        try device.write("doc", "first")
+        for _ in 0..<2 {
+            _ = await device.sync()
+            #expect(try await device.index.unansweredUploads(.default).isEmpty == false)
+            clock.advance(.seconds(120))
+        }
+        clock.advance(.seconds(4000))
+        try device.remove("doc")
+        _ = await device.sync()
+        #expect(try await device.index.unansweredUploads(.default).isEmpty)
+    }
+}
