@@ -7,6 +7,7 @@ import GRDB
 /// bases   what the provider acknowledged, with parent links of its own; an item is linked to at most one
 ///         orphan = linked by nobody: deleted here, deletion to be uploaded
 /// parked  errors, by item, or by container and base path
+/// item_names, name_queue   for finding by a part of a name: `NameSearch`
 /// uploads those that were begun and not acknowledged
 /// meta    counters, cursors, flags
 /// ```
@@ -81,6 +82,17 @@ enum Schema {
                         since INTEGER NOT NULL);
                     CREATE INDEX uploads_item ON uploads (item);
                     """)
+        }
+        // For queries.
+        migrator.registerMigration("5") { db in
+            try db.execute(
+                sql: """
+                    CREATE INDEX items_name ON items (name);
+                    CREATE INDEX items_size ON items (size);
+                    CREATE INDEX items_mtime ON items (mtime);
+                    CREATE INDEX items_tagged ON items (id) WHERE tags <> '';
+                    """)
+            try db.execute(sql: NameSearch.schema)
         }
         return migrator
     }
