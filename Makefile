@@ -21,7 +21,7 @@ QUIRE = .build/release/quire
 PREFIX ?= /usr/local
 # Tests at one time: many wait for files and sockets, and the pool they share has a thread for each core only.
 TEST_WIDTH = SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH=4
-SWIFT_FILES = Package.swift Sources Tests Examples Benchmarks/Package.swift Benchmarks/Sources Benchmarks/Claims
+SWIFT_FILES = Package.swift Sources Tests Examples Benchmarks/Package.swift Benchmarks/Sources Benchmarks/Daemon
 
 .PHONY: build test tsan stress soak mount unmount install uninstall bench conformance check format docs test-providers deps test-deps bench-deps
 
@@ -60,7 +60,7 @@ unmount:
 	$(QUIRE) unmount $(if $(QUIRE_HOME),--home "$(QUIRE_HOME)")
 
 bench: bench-deps build
-	$(SWIFT) run -c release quire-claims --quire $(QUIRE) $(if $(findstring --check,$(BENCH)),--check)
+	$(SWIFT) run -c release quire-daemon-bench --quire $(QUIRE) $(if $(findstring --check,$(BENCH)),--check)
 	$(SWIFT) run -c release --package-path Benchmarks quire-bench --quire $(QUIRE) $(if $(OUTPUT),--markdown "$(OUTPUT)") $(BENCH)
 
 conformance: test-deps build

@@ -157,10 +157,14 @@ let package = Package(
             .executableTarget(
                 name: "quire-example-editor", dependencies: ["Quire"], path: "Examples/TextEditor",
                 swiftSettings: settings),
-            // What claims cost: run by `make bench`.
+            // What claims and queries cost: run by `make bench`.
             .executableTarget(
-                name: "quire-claims", dependencies: ["QuireTransport", "QuireCoordination", "QuireCore"],
-                path: "Benchmarks/Claims", swiftSettings: settings),
+                name: "quire-daemon-bench",
+                dependencies: [
+                    "QuireTransport", "QuireCoordination", "QuireIndex", "QuireCore",
+                    .product(name: "Logging", package: "swift-log"),
+                ],
+                path: "Benchmarks/Daemon", swiftSettings: settings),
             // Drives the built binary from the outside: real mounts, real programs.
             .testTarget(name: "EndToEndTests", dependencies: ["quire"], exclude: ["Programs"], swiftSettings: settings),
         ]

@@ -16,6 +16,7 @@ package final class MetadataIndex: StoreEventSink {
     let clock: @Sendable () -> FileTime
     private let marker: OpenMarker
     private let thread: OwnedThread
+    private let collector = ChangeCollector()
     /// Innermost lock, as the next one.
     private let lateReporter = Lock(LateReporter())
 
@@ -42,6 +43,7 @@ package final class MetadataIndex: StoreEventSink {
         self.marker = marker
         self.thread = thread
         self.clock = clock
+        pool.add(transactionObserver: collector, extent: .databaseLifetime)
     }
 
     deinit { queue.close() }
@@ -128,6 +130,15 @@ package final class MetadataIndex: StoreEventSink {
     package func rescanFinished() async -> RescanReport? {
         await progress.waitForRescan()
         return progress.rescan.lastReport
+    }
+
+    /// Has `hear` called with what each transaction changed, on the thread that wrote it; nil ends that. For one listener.
+    /// Meanwhile events are committed sooner.
+    func collectChanges(_ hear: (@Sendable (ItemChanges) -> Void)?) async throws(IndexError) {
+        try await write("listening") { [collector, queue] db in
+            try collector.listen(db, hear)
+            queue.setEager(hear != nil)
+        }
     }
 
     // MARK: Access

@@ -18,16 +18,17 @@ final class FixedCatalog: DriveCatalog {
     func entries(below directory: RelativePath) async throws -> [CatalogEntry] {
         items.withLock { $0.filter { $0.path != directory && $0.path.isInside(directory) } }
     }
-    func search(_ query: ItemQuery) async throws -> [ItemID] {
-        try await entries(below: query.under).filter { item in
+    func search(_ query: ItemQuery, first: Int) async throws -> (ids: [ItemID], first: [CatalogEntry]) {
+        let found = try await entries(below: query.under).filter { item in
             (query.nameGlob.flatMap { glob in item.path.name.map { glob.matches($0.bytes) } } ?? true)
                 && (query.states.isEmpty || query.states.contains(query.transfers[item.id] ?? item.state))
-        }.map(\.id)
+        }
+        return (found.map(\.id), Array(found.prefix(first)))
     }
-    func entries(_ ids: ArraySlice<ItemID>, matching query: ItemQuery) async throws -> [CatalogEntry] {
+    func entries(_ ids: ArraySlice<ItemID>, matching query: ItemQuery?) async throws -> [CatalogEntry] {
         items.withLock { items in ids.compactMap { id in items.first { $0.id == id } } }
     }
-    func count(_ query: ItemQuery) async throws -> Int { try await search(query).count }
+    func count(_ query: ItemQuery) async throws -> Int { try await search(query, first: 0).ids.count }
     func children(of directory: RelativePath) async throws -> [CatalogEntry] {
         items.withLock { $0.filter { $0.path.parent == directory } }
     }

@@ -20,7 +20,8 @@ public struct ContainerID: Hashable, Sendable, Codable, CustomStringConvertible 
         self.rawValue = text
     }
 
-    private init(unchecked text: String) { self.rawValue = text }
+    /// For what was checked before it was stored.
+    package init(unchecked text: String) { self.rawValue = text }
 
     /// As written in the configuration.
     public var description: String { rawValue }

@@ -12,6 +12,7 @@ final class IngestQueue: @unchecked Sendable {
     private var isUrgent = false
     private var isClosing = false
     private var isWaiting = false
+    private var isEager = false
 
     /// Something to be done on the ingest thread, in order.
     struct Entry: Sendable {
@@ -68,6 +69,9 @@ final class IngestQueue: @unchecked Sendable {
         }
     }
 
+    /// Whether somebody watches: then little is gathered.
+    func setEager(_ isEager: Bool) { monitor.locked { self.isEager = isEager } }
+
     func close() {
         monitor.locked {
             isClosing = true
@@ -78,7 +82,7 @@ final class IngestQueue: @unchecked Sendable {
     var isClosed: Bool { monitor.locked { isClosing } }
     var recordedCount: UInt64 { monitor.locked { recorded } }
 
-    /// The next batch: waits at most `idleMilliseconds` (nil: for ever) for something to come, then gathers for 5 ms, and
+    /// The next batch (while somebody watches, what comes within a millisecond): waits at most `idleMilliseconds` (nil: for ever) for something to come, then gathers for 5 ms, and
     /// as long as more comes for at most a second, unless somebody waits for it.
     func next(limit: Int, idleMilliseconds: Int?, gathers: Bool) -> Delivery {
         monitor.locked {
@@ -104,6 +108,7 @@ final class IngestQueue: @unchecked Sendable {
     /// A long batch costs less than several: what is written again is one change, and it leaves the processor to those who
     /// make the changes.
     private func gather(_ limit: Int) {
+        if isEager { return pause(milliseconds: 1) }
         for _ in 0..<200 {
             let before = entries.count
             pause(milliseconds: 5)

@@ -8,7 +8,7 @@ extension IndexItem {
         switch attribute {
         case .name: path.name.map { .text([$0.bytes]) }
         case .path: .text([path.bytes])
-        case .size: .number(local.kind == .directory ? 0 : Double(local.size))
+        case .size: local.kind == .directory ? nil : .number(Double(local.size))
         case .kind: .text([Array(local.kind.rawValue.utf8)])
         case .modified: .date(local.mtime)
         case .changed: .date(local.ctime)

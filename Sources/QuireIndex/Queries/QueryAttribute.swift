@@ -4,7 +4,7 @@ package enum QueryAttribute: String, Sendable, Hashable, CaseIterable {
     case name
     /// Below the drive's root.
     case path
-    /// Bytes, whether the content is here or not.
+    /// Bytes, whether the content is here or not; directories have none.
     case size
     /// `file`, `directory`, `symlink` and so on.
     case kind

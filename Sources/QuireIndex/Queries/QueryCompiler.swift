@@ -107,13 +107,10 @@ struct QueryCompiler {
 
     // MARK: Numbers, dates, flags
 
-    /// Directories have no size of their own.
+    /// Directories have none.
     private func size(_ comparison: QueryComparison, _ number: Double) -> QueryCondition {
-        let directories = comparison.holds(.number(0), .number(number))
-        return QueryCondition(
-            sql: directories
-                ? "(i.kind = 1 OR i.size \(comparison.sql) ?)" : "(i.size \(comparison.sql) ? AND i.kind <> 1)",
-            values: [.real(number)], isSelective: !directories)
+        QueryCondition(
+            sql: "(i.size \(comparison.sql) ? AND i.kind <> 1)", values: [.real(number)], isSelective: true)
     }
 
     private func date(

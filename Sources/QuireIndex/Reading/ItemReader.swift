@@ -58,7 +58,7 @@ struct ItemReader {
         let row = raw.row
         let difference = LocalDifference(rawValue: row.pending)
         return IndexItem(
-            id: ItemID(row.id), path: path, container: ContainerID(row.container) ?? .default, local: row.local,
+            id: ItemID(row.id), path: path, container: ContainerID(unchecked: row.container), local: row.local,
             base: try baseRecord(raw, db), difference: difference, isLocalOnly: row.isLocalOnly,
             isContainerRoot: row.role != .entry, writersOpen: row.writersOpen, isPinned: row.isPinned,
             tags: row.tags.split(separator: ",").map(String.init), since: FileTime(nanoseconds: row.since),

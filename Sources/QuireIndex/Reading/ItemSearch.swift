@@ -7,7 +7,7 @@ import QuireCore
 /// walked in its order instead, with each item tested: the same items, and memory for their ids only.
 struct ItemSearch {
     /// How many are ordered in memory.
-    static let mostSorted = 50_000
+    static let mostSorted = 200_000
 
     private let query: ItemQuery
     private let condition: QueryCondition

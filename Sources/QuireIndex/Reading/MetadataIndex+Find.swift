@@ -11,23 +11,27 @@ extension MetadataIndex {
         }
     }
 
-    /// The ids of what matches, in the query's order: little of much, to be read by parts (`items(_:matching:)`).
-    package func search(_ query: ItemQuery) async throws(IndexError) -> [ItemID] {
+    /// The ids of what matches, in the query's order, and the first items of it; the others are to be read by parts
+    /// (`items(_:matching:)`), so that much takes little memory.
+    package func search(_ query: ItemQuery, first: Int) async throws(IndexError) -> (ids: [ItemID], first: [IndexItem])
+    {
         let root = root
         return try await read("a query") { db in
             var search = ItemSearch(query, root: root)
-            return try search.run(db).map { ItemID($0) }
+            let ids = try search.run(db)
+            return (ids.map { ItemID($0) }, try search.items(Array(ids.prefix(first)), db))
         }
     }
 
-    /// Those of the items that are there and match still, in this order.
-    package func items(_ ids: some Collection<ItemID> & Sendable, matching query: ItemQuery) async throws(IndexError)
+    /// Those of the items that are there, and match the query still, in this order.
+    package func items(_ ids: some Collection<ItemID> & Sendable, matching query: ItemQuery?) async throws(IndexError)
         -> [IndexItem]
     {
         let root = root
         return try await read("results") { db in
-            var search = ItemSearch(query, root: root)
-            return try search.items(ids.map(\.rawValue), db).filter(query.matches)
+            var search = ItemSearch(query ?? ItemQuery(), root: root)
+            let items = try search.items(ids.map(\.rawValue), db)
+            return query.map { query in items.filter { query.matches($0) } } ?? items
         }
     }
 

@@ -10,7 +10,7 @@ extension BaseRecord {
     /// Reads the columns of `BaseRecord.columns`.
     init(_ row: SQLRow, from first: Int32 = 0, path: RelativePath) {
         self.init(
-            container: ContainerID(row.text(first + 1)) ?? .default, path: path,
+            container: ContainerID(unchecked: row.text(first + 1)), path: path,
             kind: FileKind(code: row.integer(first + 4)), version: ProviderVersion(row.text(first + 5)),
             size: row.integer(first + 6), mtime: FileTime(nanoseconds: row.integer(first + 7)),
             mode: row.optionalInteger(first + 8).map { UInt16(truncatingIfNeeded: $0) },

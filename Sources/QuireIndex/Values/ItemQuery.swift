@@ -41,16 +41,6 @@ package struct QueryOrder: Sendable, Hashable {
     }
 }
 
-extension ItemQuery {
-    /// Whether the item is one of those that are asked for, wherever it lies.
-    package func matches(_ item: IndexItem) -> Bool {
-        if let nameGlob, !nameGlob.matches(item.path.name?.bytes ?? []) { return false }
-        let state = transfers[item.id] ?? item.state
-        if !states.isEmpty, !states.contains(state) { return false }
-        return predicate?.matches { item.value(of: $0, state: state) } ?? true
-    }
-}
-
 /// How many items there are, and how many wait for what.
 package struct IndexCounts: Sendable, Hashable {
     /// Entries of the drive, without its root and the roots of containers.

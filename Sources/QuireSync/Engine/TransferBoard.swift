@@ -19,6 +19,7 @@ package final class TransferBoard: Sendable {
         var transfers: [ItemID: Transfer] = [:]
         var watchers: [UInt64: @Sendable (ItemID, ByteCount) -> Void] = [:]
         var nextWatcher: UInt64 = 0
+        var observer: (@Sendable (ItemID) -> Void)?
     }
 
     /// Innermost lock: nothing else is taken while it is held; watchers are called outside.
@@ -43,10 +44,17 @@ package final class TransferBoard: Sendable {
 
     func unwatch(_ watcher: UInt64) { state.withLock { $0.watchers[watcher] = nil } }
 
+    /// Has `observer` called with each item whose transfer has begun or ended, on any thread; for one observer.
+    package func observe(_ observer: @escaping @Sendable (ItemID) -> Void) {
+        state.withLock { $0.observer = observer }
+    }
+
     func begin(_ item: ItemID, _ direction: Transfer.Direction, total: ByteCount) {
-        state.withLock {
-            $0.transfers[item] = Transfer(item: item, direction: direction, done: .zero, total: total)
+        let observer = state.withLock { state in
+            state.transfers[item] = Transfer(item: item, direction: direction, done: .zero, total: total)
+            return state.observer
         }
+        observer?(item)
     }
 
     func progress(_ item: ItemID, _ done: ByteCount) {
@@ -57,5 +65,11 @@ package final class TransferBoard: Sendable {
         for watcher in watchers { watcher(item, done) }
     }
 
-    func end(_ item: ItemID) { _ = state.withLock { $0.transfers.removeValue(forKey: item) } }
+    func end(_ item: ItemID) {
+        let observer = state.withLock { state in
+            state.transfers[item] = nil
+            return state.observer
+        }
+        observer?(item)
+    }
 }

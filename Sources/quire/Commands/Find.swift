@@ -47,15 +47,25 @@ struct Find: AsyncParsableCommand {
     @Flag(help: "Print JSON, one object a line, as `status --json PATH` does.")
     var json = false
 
+    @Flag(
+        help: """
+            Keep running: what is found now and what comes later on lines that begin with +, what changes with ~, what goes \
+            with -.
+            """)
+    var live = false
+
     @Flag(name: .customShort("0"), help: "End each path with NUL instead of a newline.")
     var null = false
 
     func validate() throws {
+        if live, count || limit != nil || !order.isEmpty {
+            throw ValidationError("--live goes with neither --count, --limit nor --sort")
+        }
         if let limit, limit < 1 { throw ValidationError("--limit must be at least 1, not \(limit)") }
     }
 
     func run() async throws {
-        let drive = try await DriveSession.daemonOrStopped(home)
+        let drive = try await live ? DriveSession.daemon(home) : DriveSession.daemonOrStopped(home)
         let base = try directory.map { WirePath(try drive.paths.path($0)) }
         let (pattern, condition) = try Self.split(expression, name: name)
         let parameters = ItemMethods.Find.Parameters(
@@ -63,6 +73,12 @@ struct Find: AsyncParsableCommand {
             states: states.isEmpty ? nil : states, directory: base, countOnly: count,
             order: order.isEmpty ? nil : order, limit: limit)
         let (json, null) = (json, null)
+        if live {
+            _ = try await drive.caller.call(
+                QueryMethods.Live.self, .init(query: parameters, batchingMilliseconds: 0)
+            ) { LiveLines(json: json, null: null).show($0) }
+            return
+        }
         let result = try await drive.caller.call(ItemMethods.Find.self, parameters) { items in
             for item in items { Self.show(item, json: json, null: null) }
         }

@@ -19,6 +19,7 @@ struct DaemonMethods {
         addVersions(to: &methods)
         parts.setup.addMethods(to: &methods)
         ViewMethods(view: parts.view).addMethods(to: &methods)
+        LiveQueryService(view: parts.view, index: parts.index, queries: parts.queries).addMethods(to: &methods)
         SyncMethods(sync: parts.sync).addMethods(to: &methods)
         CheckMethods(index: parts.index) { parts.home.configuration }.addMethods(to: &methods)
         CoordinationService(

@@ -47,9 +47,12 @@ extension DriveIndex: DriveCatalog {
         try await index.find(ItemQuery(under: directory)).map(catalogEntry)
     }
 
-    func search(_ query: ItemQuery) async throws -> [ItemID] { try await index.search(query) }
+    func search(_ query: ItemQuery, first: Int) async throws -> (ids: [ItemID], first: [CatalogEntry]) {
+        let found = try await index.search(query, first: first)
+        return (found.ids, found.first.map(catalogEntry))
+    }
 
-    func entries(_ ids: ArraySlice<ItemID>, matching query: ItemQuery) async throws -> [CatalogEntry] {
+    func entries(_ ids: ArraySlice<ItemID>, matching query: ItemQuery?) async throws -> [CatalogEntry] {
         try await index.items(ids, matching: query).map(catalogEntry)
     }
 

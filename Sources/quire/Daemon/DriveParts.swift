@@ -17,6 +17,7 @@ struct DriveParts: Sendable {
     let view: DriveView
     let setup: SetupService
     let versions: VersionService
+    let queries: LiveQueries
     /// What a person should know of the start.
     let notes: [String]
 
@@ -58,13 +59,15 @@ struct DriveParts: Sendable {
                 versions: home.home.keptVersions, settings: SyncSettings(configuration)),
             containers: containers, logger: logger)
         late.bind(sync)
+        let queries = LiveQueries(index.index, transfers: { late.transfers() }, logger: logger)
+        sync.transfers.observe { queries.noteTransfer(of: $0) }
         index.index.beginRescan()
         let live = LiveSetup(running: configuration, factory: factory, index: index, mount: mount, sync: sync)
         return DriveParts(
             home: home, index: index, coordinator: coordinator, mount: mount, sync: sync, view: view,
             setup: SetupService(location: home.location, catalog: index) { try await live.apply($0) },
             versions: VersionService(view: view, versions: home.home.keptVersions, staging: home.home.staging),
-            notes: notes + bound)
+            queries: queries, notes: notes + bound)
     }
 
     private static func mount(

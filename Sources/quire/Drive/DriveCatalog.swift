@@ -12,11 +12,11 @@ protocol DriveCatalog: Sendable {
     /// The items below a directory, by path.
     func entries(below directory: RelativePath) async throws -> [CatalogEntry]
 
-    /// The ids of what matches, in the query's order.
-    func search(_ query: ItemQuery) async throws -> [ItemID]
+    /// The ids of what matches, in the query's order, and the first items of it.
+    func search(_ query: ItemQuery, first: Int) async throws -> (ids: [ItemID], first: [CatalogEntry])
 
-    /// Those of the items that are there and match still, in this order.
-    func entries(_ ids: ArraySlice<ItemID>, matching query: ItemQuery) async throws -> [CatalogEntry]
+    /// Those of the items that are there, and match the query still, in this order.
+    func entries(_ ids: ArraySlice<ItemID>, matching query: ItemQuery?) async throws -> [CatalogEntry]
 
     /// How many items match.
     func count(_ query: ItemQuery) async throws -> Int

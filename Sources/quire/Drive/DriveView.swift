@@ -35,18 +35,13 @@ struct DriveView: Sendable {
 
     /// Items below a directory that satisfy all conditions, in parts; returns their number.
     func find(_ query: ItemMethods.Find.Parameters, _ body: ([ItemStatus]) async -> Void) async throws -> Int {
-        let directory = query.directory?.path ?? .root
-        if !directory.isRoot {
-            let entry = try await entry(at: directory)
-            guard entry.kind == .directory else { throw QuireError(.usage, "\(directory) is not a directory") }
-        }
-        let wanted = try self.query(query, below: directory)
-        if query.countOnly {
-            return try await catalog.count(wanted)
-        }
-        let ids = try await catalog.search(wanted)
-        var count = 0
-        for start in stride(from: 0, to: ids.count, by: Self.page) {
+        let wanted = try await self.query(query)
+        await catalog.settle()
+        if query.countOnly { return try await catalog.count(wanted) }
+        let (ids, first) = try await catalog.search(wanted, first: Self.page)
+        var count = first.count
+        if !first.isEmpty { await body(first.map(status)) }
+        for start in stride(from: Self.page, to: ids.count, by: Self.page) {
             try Task.checkCancellation()
             let page = ids[start..<min(start + Self.page, ids.count)]
             let found = try await catalog.entries(page, matching: wanted)
@@ -59,9 +54,13 @@ struct DriveView: Sendable {
     /// How many results are in memory at one time.
     private static let page = 1000
 
-    private func query(
-        _ query: ItemMethods.Find.Parameters, below directory: RelativePath
-    ) throws(QuireError) -> ItemQuery {
+    /// What is asked for, in the index's words.
+    func query(_ query: ItemMethods.Find.Parameters) async throws -> ItemQuery {
+        let directory = query.directory?.path ?? .root
+        if !directory.isRoot {
+            let entry = try await entry(at: directory)
+            guard entry.kind == .directory else { throw QuireError(.usage, "\(directory) is not a directory") }
+        }
         var wanted = ItemQuery(
             nameGlob: query.name.map(Glob.init), states: Set(query.states ?? []), under: directory,
             limit: query.limit ?? .max, predicate: try query.expression.map(Self.predicate),
@@ -130,6 +129,13 @@ struct DriveView: Sendable {
             state: transfer(entry.id) ?? entry.state, version: entry.base?.version,
             provider: providerName(entry.container), container: entry.container,
             pinned: entry.isPinned, materialized: entry.isDataless || entry.kind != .file ? 0 : entry.size)
+    }
+
+    /// What a running query tells of an item.
+    func record(_ entry: CatalogEntry) -> QueryMethods.ItemRecord {
+        QueryMethods.ItemRecord(
+            status: status(entry), modified: WireTime(entry.mtime), changed: WireTime(entry.ctime), tags: entry.tags,
+            uploaded: entry.base != nil && !entry.isPending, dataless: entry.isDataless)
     }
 
     private func symlinkTarget(_ entry: CatalogEntry) async throws -> String? {

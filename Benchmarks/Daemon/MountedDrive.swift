@@ -12,7 +12,7 @@ final class MountedDrive {
 
     init(quire: String) throws {
         self.quire = quire
-        root = URL(filePath: "/dev/shm/quire-claims-\(UUID())")
+        root = URL(filePath: "/dev/shm/quire-daemon-bench-\(UUID())")
         try FileManager.default.createDirectory(at: root.appending(path: "mount"), withIntermediateDirectories: true)
         try run("mount", "--home", home, mountpoint)
     }

@@ -1,34 +1,44 @@
 import Glibc
 import QuireTransport
 
-// quire-claims [--check] [--quire BINARY]: what claims cost, in the daemon's machine and, with a binary of quire, on a drive.
-// With --check a missed limit makes the exit code 1.
+// quire-daemon-bench [--check] [--only claims|queries] [--quire BINARY]: what claims and queries cost, in the daemon's parts
+// and, with a binary of quire, on a drive. With --check a missed limit makes the exit code 1.
 
 var arguments = CommandLine.arguments.dropFirst()
 var quire: String?
 var checks = false
+var only: String?
 while let argument = arguments.popFirst() {
     switch argument {
     case "--check": checks = true
     case "--quire": quire = arguments.popFirst()
+    case "--only": only = arguments.popFirst()
     default:
-        print("usage: quire-claims [--check] [--quire BINARY]")
+        print("usage: quire-daemon-bench [--check] [--only claims|queries] [--quire BINARY]")
         exit(64)
     }
 }
-var rows = [
-    Row(name: "what a program's call pays while nobody coordinates", value: Machine.looking(), unit: "ns", limit: 100),
-    Row(
-        name: "claim and release, nobody in the way", value: try Machine.uncontended(presenters: 0), unit: "ns",
-        limit: 1_000),
-    Row(
-        name: "the same with 1,000 presenters of other documents", value: try Machine.uncontended(presenters: 1_000),
-        unit: "ns", limit: 2_000),
-    Row(
-        name: "100,000 queued claims, × 10,000", value: Machine.queued(100_000) / Machine.queued(10_000), unit: "×",
-        limit: 12),
-]
-if let quire {
+var rows: [Row] = []
+if only != "queries" { rows += try await claims(quire) }
+if only != "claims" { rows += try await QueryRows.measure() }
+
+func claims(_ quire: String?) async throws -> [Row] {
+    var rows = [
+        Row(
+            name: "what a program's call pays while nobody coordinates", value: Machine.looking(), unit: "ns",
+            limit: 100),
+        Row(
+            name: "claim and release, nobody in the way", value: try Machine.uncontended(presenters: 0), unit: "ns",
+            limit: 1_000),
+        Row(
+            name: "the same with 1,000 presenters of other documents",
+            value: try Machine.uncontended(presenters: 1_000),
+            unit: "ns", limit: 2_000),
+        Row(
+            name: "100,000 queued claims, × 10,000", value: Machine.queued(100_000) / Machine.queued(10_000), unit: "×",
+            limit: 12),
+    ]
+    guard let quire else { return rows }
     let drive = try MountedDrive(quire: quire)
     let other = try MountedDrive(quire: quire)
     rows.append(
@@ -41,6 +51,7 @@ if let quire {
             value: try await besidePresenters(drive, other), unit: "×", limit: 1.05))
     try drive.end()
     try other.end()
+    return rows
 }
 
 /// How many times as long a plain program takes on a drive where an app presents 1,000 other documents.
