@@ -22,6 +22,9 @@ extension CatalogEntry {
         case .hasConflicts: .flag(state == .conflict)
         case .dataless: .flag(isDataless)
         case .downloadingStatus: .text([Array(downloadingStatus.utf8)])
+        case .contentType: .text([Array(type.identifier.utf8)])
+        case .contentTypeTree: .text(TypeCatalog.system.tree(type).map { Array($0.identifier.utf8) })
+        case .typeName: type.localizedDescription.map { .text([Array($0.utf8)]) }
         }
     }
 

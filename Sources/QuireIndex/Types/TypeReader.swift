@@ -1,0 +1,26 @@
+import GRDB
+import QuireCore
+
+/// Types of rows by their ids, remembering them for the length of one read.
+struct TypeReader {
+    private var known: [Int64: ContentType] = [:]
+
+    /// What a row with this `type` is; without knowing better, a file is data.
+    mutating func type(_ id: Int64, _ db: Database) throws -> ContentType {
+        guard id > 0 else { return .data }
+        if let type = known[id] { return type }
+        let identifier = try db.first("SELECT identifier FROM types WHERE id = ?", .integer(id), read: { $0.text(0) })
+        let type = identifier.flatMap { ContentType($0) } ?? .data
+        known[id] = type
+        return type
+    }
+}
+
+extension Database {
+    /// The values of the column `type` whose types fulfil a condition: what `type IN (…)` needs.
+    func typeIDs(where isWanted: (ContentType) -> Bool) throws -> [Int64] {
+        let all = try all("SELECT id, identifier FROM types") { ($0.integer(0), $0.text(1)) }
+        let found = all.filter { ContentType($0.1).map(isWanted) ?? false }.map(\.0)
+        return isWanted(.data) ? found + [TypeCode.unseen, TypeCode.absent] : found
+    }
+}
