@@ -97,6 +97,8 @@ extension MetadataIndex {
         configuration.busyMode = .timeout(5)
         configuration.prepareDatabase { db in
             try db.execute(sql: "PRAGMA synchronous = NORMAL; PRAGMA cache_size = -2000; PRAGMA temp_store = MEMORY")
+            try TextMatcher.register(db)
+            try TypeMatcher.register(db)
         }
         do {
             let pool = try DatabasePool(path: path, configuration: configuration)

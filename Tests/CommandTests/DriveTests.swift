@@ -1,5 +1,6 @@
 import Glibc
 import QuireCore
+import QuireIndex
 import QuireStore
 import Synchronization
 import Testing
@@ -14,14 +15,19 @@ final class FixedCatalog: DriveCatalog {
 
     func settle() async {}
     func entry(at path: RelativePath) async throws -> CatalogEntry? { items.withLock { $0.first { $0.path == path } } }
-    func entries(below directory: RelativePath, name: Glob?) async throws -> [CatalogEntry] {
-        items.withLock { items in
-            items.filter { item in
-                item.path != directory && item.path.isInside(directory)
-                    && (name.flatMap { glob in item.path.name.map { glob.matches($0.bytes) } } ?? true)
-            }
-        }
+    func entries(below directory: RelativePath) async throws -> [CatalogEntry] {
+        items.withLock { $0.filter { $0.path != directory && $0.path.isInside(directory) } }
     }
+    func search(_ query: ItemQuery) async throws -> [ItemID] {
+        try await entries(below: query.under).filter { item in
+            (query.nameGlob.flatMap { glob in item.path.name.map { glob.matches($0.bytes) } } ?? true)
+                && (query.states.isEmpty || query.states.contains(query.transfers[item.id] ?? item.state))
+        }.map(\.id)
+    }
+    func entries(_ ids: ArraySlice<ItemID>, matching query: ItemQuery) async throws -> [CatalogEntry] {
+        items.withLock { items in ids.compactMap { id in items.first { $0.id == id } } }
+    }
+    func count(_ query: ItemQuery) async throws -> Int { try await search(query).count }
     func children(of directory: RelativePath) async throws -> [CatalogEntry] {
         items.withLock { $0.filter { $0.path.parent == directory } }
     }
@@ -67,7 +73,7 @@ struct DriveViewTests {
     private func view(_ items: [CatalogEntry], _ directory: TemporaryDirectory) throws -> DriveView {
         DriveView(
             catalog: FixedCatalog(items), tree: try DriveTree(opening: directory.path), providerName: { _ in "p" },
-            transfer: { _ in nil })
+            transfer: { _ in nil }, transfers: { [:] })
     }
 
     @Test("find combines name, state and directory")

@@ -62,7 +62,7 @@ struct TypeTests {
             try drive.rename("notes", "notes.png")
             #expect(try await drive.item("notes.png").type == .png)
             try drive.rename("notes.png", "elsewhere")
-            #expect(try await drive.item("elsewhere").type == .data)
+            #expect(try await drive.item("elsewhere").type != .png)
             try await wait(drive, for: "elsewhere", toBe: "com.adobe.pdf")
             // Attributes are no content.
             try drive.chmod("elsewhere", 0o600)
@@ -93,6 +93,8 @@ struct TypeTests {
             _ = await drive.rescan()
             try await wait(drive, for: "present", toBe: "public.utf8-plain-text")
             #expect(try await drive.item("absent").type == .data)
+            let query = ItemQuery(predicate: try QueryParser.parse(#"kMDItemContentType == "public.data""#))
+            #expect(try await drive.index.find(query).map(\.path) == ["absent"])
             let codes = try await drive.index.read("types") {
                 try $0.all("SELECT type FROM items WHERE dataless = 1") { $0.integer(0) }
             }
@@ -149,7 +151,7 @@ struct TypeTests {
             try await queue.write { db in
                 try db.execute(
                     sql: """
-                        DROP INDEX items_unseen; ALTER TABLE items DROP COLUMN type; DROP TABLE types;
+                        DROP INDEX items_type; ALTER TABLE items DROP COLUMN type; DROP TABLE types;
                         DELETE FROM meta WHERE key = 'types'; DELETE FROM grdb_migrations WHERE identifier = 'types';
                         """)
             }
@@ -184,24 +186,29 @@ struct TypeTests {
         }
     }
 
-    @Test("the values of the column are found by a condition on types")
-    func ids() async throws {
+    @Test("queries ask for types, by the database as item by item")
+    func queries() async throws {
         try await withDrive { drive in
-            try drive.create("a.png", "x")
-            try drive.create("b.jpg", "x")
-            try drive.create("c.txt", "x")
+            for name in ["a.png", "b.jpg", "c.txt"] { try drive.create(try #require(RelativePath(parsing: name)), "x") }
+            try drive.makeDirectory("e")
             try await drive.index.settle()
-            func names(_ isWanted: @escaping @Sendable (ContentType) -> Bool) async throws -> [String] {
-                try await drive.index.read("types") { db in
-                    let ids = try db.typeIDs(where: isWanted).map { "\($0)" }.joined(separator: ",")
-                    return try db.all("SELECT name FROM items WHERE kind = 0 AND type IN (\(ids)) ORDER BY name") {
-                        $0.text(0)
-                    }
+            func names(_ condition: String) async throws -> [RelativePath] {
+                let predicate = try QueryParser.parse(condition)
+                let found = try await drive.index.find(ItemQuery(predicate: predicate))
+                let naive = try await drive.index.find(ItemQuery()).filter { item in
+                    predicate.matches { item.value(of: $0, state: item.state) }
                 }
+                #expect(found == naive, "\(condition)")
+                return found.map(\.path)
             }
-            #expect(try await names { TypeCatalog.system.tree($0).contains(.image) } == ["a.png", "b.jpg"])
-            #expect(try await names { $0 == .plainText } == ["c.txt"])
-            #expect(try await names { _ in false } == [])
+            #expect(try await names(#"kMDItemContentTypeTree == "public.image""#) == ["a.png", "b.jpg"])
+            #expect(try await names(#"kMDItemContentTypeTree = "PUBLIC.IM*"c"#) == ["a.png", "b.jpg"])
+            #expect(try await names(#"kMDItemContentType == "public.plain-text""#) == ["c.txt"])
+            #expect(try await names(#"kMDItemContentTypeTree == "public.text""#) == ["c.txt"])
+            #expect(try await names(#"contentType == "public.folder""#) == ["e"])
+            #expect(try await names(#"kMDItemKind == "png image"c"#) == ["a.png"])
+            #expect(try await names(#"kMDItemContentTypeTree != "public.data""#) == ["e"])
+            #expect(try await names("contentType == nothing") == [])
         }
     }
 }

@@ -36,11 +36,18 @@ package enum ItemMethods {
             package var directory: WirePath?
             /// Answer with the number alone.
             package var countOnly: Bool
+            /// By which attributes results are ordered, the first first; with a minus sign before it, the greatest first.
+            /// Absent: by path.
+            package var order: [String]?
+            /// At most so many.
+            package var limit: Int?
 
             package init(
                 expression: String? = nil, name: String? = nil, states: [ItemState]? = nil, directory: WirePath? = nil,
-                countOnly: Bool = false
+                countOnly: Bool = false, order: [String]? = nil, limit: Int? = nil
             ) {
+                self.order = order
+                self.limit = limit
                 self.expression = expression
                 self.name = name
                 self.states = states

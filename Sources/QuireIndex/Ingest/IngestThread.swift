@@ -31,6 +31,8 @@ final class IngestThread: @unchecked Sendable {
     private var wholeSince: UInt64 = 0
     /// An event was missed, and its rescan waits for its time.
     private var isRescanDue = false
+    /// Names may be in the queue of `NameSearch`.
+    private var areNamesDue = true
 
     init(
         pool: DatabasePool, queue: IngestQueue, progress: IngestProgress, lister: StoreLister, state: IngestState,
@@ -53,10 +55,11 @@ final class IngestThread: @unchecked Sendable {
     func run() {
         while true {
             startDueRescan()
-            let idle: Int? = rescan.map { $0.hasDirectories ? 0 : 10 } ?? (suspects.isEmpty ? idleMilliseconds : 0)
+            let idle: Int? =
+                rescan.map { $0.hasDirectories ? 0 : 10 } ?? (suspects.isEmpty ? idleMilliseconds : 0)
             switch queue.next(limit: Self.batchLimit, idleMilliseconds: idle, gathers: rescan == nil) {
             case .closed: return
-            case .idle: stepRescan()
+            case .idle: rescan == nil && suspects.isEmpty && !isRescanOverdue ? indexNames() : stepRescan()
             case .batch(let entries, let count):
                 commit(EventFolding.fold(entries))
                 progress.committed(upTo: count)
@@ -78,6 +81,7 @@ final class IngestThread: @unchecked Sendable {
                 try self.apply(entry.work, &writer)
             }
         }
+        areNamesDue = true
         if isDone { return enqueueMovedDirectories(entries) }
         guard entries.count > 1 else {
             if let entry = entries.first {
@@ -185,9 +189,23 @@ final class IngestThread: @unchecked Sendable {
 
     /// How long to sleep when nothing comes; nil for ever.
     private var idleMilliseconds: Int? {
-        guard isRescanDue else { return nil }
+        guard isRescanDue else { return areNamesDue ? Self.namesPause : nil }
         let time = Self.monotonic()
-        return nextUnasked > time ? Int((nextUnasked - time) / 1_000_000) + 1 : 0
+        let pause = nextUnasked > time ? Int((nextUnasked - time) / 1_000_000) + 1 : 0
+        return areNamesDue ? min(pause, Self.namesPause) : pause
+    }
+
+    private var isRescanOverdue: Bool { isRescanDue && Self.monotonic() >= nextUnasked }
+
+    // MARK: Names
+
+    /// Whoever is busy comes first.
+    private static let namesPause = 50
+
+    private func indexNames() {
+        guard areNamesDue else { return }
+        _ = retrying("names") { writer in self.areNamesDue = try NameSearch.update(writer.db, limit: 4000) }
+        progress.tick()
     }
 
     private func stepRescan() {
@@ -234,6 +252,7 @@ final class IngestThread: @unchecked Sendable {
 
     private func end(_ finished: Rescan) {
         rescan = nil
+        areNamesDue = true
         if finished.isWhole {
             lastDuration = Self.monotonic() - wholeSince
             progress.rescanEnded(finished.report, answering: rescansAnswered)

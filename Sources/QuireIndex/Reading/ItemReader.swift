@@ -4,10 +4,13 @@ import QuireCore
 /// Makes `IndexItem`s of rows, for the length of one read.
 struct ItemReader {
     private static let tail = """
-        , \(BaseRecord.columns), i.conflict_of IS NOT NULL OR EXISTS \
-        (SELECT 1 FROM items c WHERE c.parent = i.parent AND c.conflict_of = i.name), k.message, k.code, k.since
+        , \(BaseRecord.columns), \(hasConflict), k.message, k.code, k.since
         """
-    private static let parked = " LEFT JOIN parked k ON k.item = i.id AND k.container = '' AND k.path = x''"
+    /// It is a conflict copy, or has one beside it.
+    static let hasConflict = """
+        (i.conflict_of IS NOT NULL OR EXISTS (SELECT 1 FROM items c WHERE c.parent = i.parent AND c.conflict_of = i.name))
+        """
+    static let parked = " LEFT JOIN parked k ON k.item = i.id AND k.container = '' AND k.path = x''"
     /// To be followed by a condition on `i` or `b`.
     static let select = "SELECT \(ItemRow.columns)\(tail) FROM \(ItemRow.tables)\(parked) "
     /// The same, one row a base.

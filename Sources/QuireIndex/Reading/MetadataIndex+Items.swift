@@ -50,17 +50,6 @@ extension MetadataIndex {
         }
     }
 
-    /// What matches, ordered by path: a directory comes before what lies in it, names are compared byte by byte.
-    package func find(_ query: ItemQuery) async throws(IndexError) -> [IndexItem] {
-        let root = root
-        return try await read("a query") { db in
-            guard let start = try db.itemID(at: query.under, root: root) else { return [] }
-            var search = ItemSearch(query: query, reader: ItemReader(root: root))
-            try search.visit(start, query.under, db)
-            return search.found
-        }
-    }
-
     /// Where the conflict copies are, by their names; ordered by path.
     package func conflictCopies() async throws(IndexError) -> [RelativePath] {
         let root = root
@@ -100,32 +89,5 @@ extension MetadataIndex {
         let raw = try db.first(ItemReader.select + "WHERE i.id = ?", .integer(id), read: ItemReader.raw)
         var reader = ItemReader(root: root)
         return try raw.flatMap { try reader.item($0, db) }
-    }
-}
-
-/// A walk down the tree for `find`.
-private struct ItemSearch {
-    let query: ItemQuery
-    var reader: ItemReader
-    var found: [IndexItem] = []
-
-    mutating func visit(_ directory: Int64, _ path: RelativePath, _ db: Database) throws {
-        var stack = try children(directory, path, db)
-        while let (raw, path) = stack.popLast(), found.count < query.limit {
-            if query.nameGlob?.matches(raw.row.name) ?? true {
-                let item = try reader.item(raw, at: path, db)
-                if query.states.isEmpty || query.states.contains(item.state) { found.append(item) }
-            }
-            if raw.row.local.kind == .directory { stack += try children(raw.row.id, path, db) }
-        }
-    }
-
-    /// In reverse, as a stack takes them.
-    private func children(
-        _ directory: Int64, _ path: RelativePath, _ db: Database
-    ) throws -> [(ItemReader.Raw, RelativePath)] {
-        let rows = try db.all(
-            ItemReader.select + "WHERE i.parent = ? ORDER BY i.name DESC", .integer(directory), read: ItemReader.raw)
-        return rows.map { ($0, path.appending(FileName(unchecked: $0.row.name))) }
     }
 }

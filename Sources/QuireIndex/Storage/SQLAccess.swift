@@ -5,6 +5,7 @@ import GRDBSQLite
 enum SQLValue {
     case null
     case integer(Int64)
+    case real(Double)
     case blob([UInt8])
     case text(String)
 
@@ -59,6 +60,16 @@ extension Database {
         return result
     }
 
+    /// As `all`, for a statement that is made for this time only.
+    func allOnce<Value>(_ sql: String, _ values: [SQLValue], read: (SQLRow) throws -> Value) throws -> [Value] {
+        let statement = try makeStatement(sql: sql)
+        defer { reset(statement) }
+        try bind(values, to: statement)
+        var result: [Value] = []
+        while try step(statement) { result.append(try read(SQLRow(handle: statement.sqliteStatement))) }
+        return result
+    }
+
     /// The first row.
     func first<Value>(_ sql: String, _ values: SQLValue..., read: (SQLRow) throws -> Value) throws -> Value? {
         let statement = try cachedStatement(sql: sql)
@@ -94,6 +105,7 @@ extension Database {
                 switch value {
                 case .null: sqlite3_bind_null(handle, index)
                 case .integer(let number): sqlite3_bind_int64(handle, index, number)
+                case .real(let number): sqlite3_bind_double(handle, index, number)
                 case .blob(let bytes): Self.bind(bytes, handle, index, transient)
                 case .text(let text): sqlite3_bind_text(handle, index, text, -1, transient)
                 }

@@ -8,6 +8,7 @@ import GRDB
 ///         orphan = linked by nobody: deleted here, deletion to be uploaded
 /// types   identifiers of content types, by the numbers that items have
 /// parked  errors, by item, or by container and base path
+/// item_names, name_queue   for finding by a part of a name: `NameSearch`
 /// uploads those that were begun and not acknowledged
 /// meta    counters, cursors, flags
 /// ```
@@ -89,8 +90,19 @@ enum Schema {
                 sql: """
                     CREATE TABLE types (id INTEGER PRIMARY KEY, identifier TEXT NOT NULL UNIQUE);
                     ALTER TABLE items ADD COLUMN type INTEGER NOT NULL DEFAULT 0;
-                    CREATE INDEX items_unseen ON items (id) WHERE type = -1;
+                    CREATE INDEX items_type ON items (type);
                     """)
+        }
+        // For queries.
+        migrator.registerMigration("5") { db in
+            try db.execute(
+                sql: """
+                    CREATE INDEX items_name ON items (name);
+                    CREATE INDEX items_size ON items (size);
+                    CREATE INDEX items_mtime ON items (mtime);
+                    CREATE INDEX items_tagged ON items (id) WHERE tags <> '';
+                    """)
+            try db.execute(sql: NameSearch.schema)
         }
         return migrator
     }

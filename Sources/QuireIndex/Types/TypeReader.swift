@@ -15,12 +15,3 @@ struct TypeReader {
         return type
     }
 }
-
-extension Database {
-    /// The values of the column `type` whose types fulfil a condition: what `type IN (…)` needs.
-    func typeIDs(where isWanted: (ContentType) -> Bool) throws -> [Int64] {
-        let all = try all("SELECT id, identifier FROM types") { ($0.integer(0), $0.text(1)) }
-        let found = all.filter { ContentType($0.1).map(isWanted) ?? false }.map(\.0)
-        return isWanted(.data) ? found + [TypeCode.unseen, TypeCode.absent] : found
-    }
-}

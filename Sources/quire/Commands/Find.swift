@@ -31,6 +31,16 @@ struct Find: AsyncParsableCommand {
         help: ArgumentHelp("Only items below this directory.", valueName: "dir"))
     var directory: String?
 
+    @Option(
+        name: .customLong("sort"),
+        help: ArgumentHelp(
+            "Order by this attribute instead of by path, the greatest first after a minus sign (-size); may be given several times.",
+            valueName: "attribute"))
+    var order: [String] = []
+
+    @Option(help: ArgumentHelp("At most so many, the first in order.", valueName: "number"))
+    var limit: Int?
+
     @Flag(name: [.customLong("count"), .customLong("count", withSingleDash: true)], help: "Print how many there are.")
     var count = false
 
@@ -40,13 +50,18 @@ struct Find: AsyncParsableCommand {
     @Flag(name: .customShort("0"), help: "End each path with NUL instead of a newline.")
     var null = false
 
+    func validate() throws {
+        if let limit, limit < 1 { throw ValidationError("--limit must be at least 1, not \(limit)") }
+    }
+
     func run() async throws {
         let drive = try await DriveSession.daemonOrStopped(home)
         let base = try directory.map { WirePath(try drive.paths.path($0)) }
         let (pattern, condition) = try Self.split(expression, name: name)
         let parameters = ItemMethods.Find.Parameters(
             expression: condition, name: pattern.map { String(decoding: ArgumentBytes.bytes($0), as: UTF8.self) },
-            states: states.isEmpty ? nil : states, directory: base, countOnly: count)
+            states: states.isEmpty ? nil : states, directory: base, countOnly: count,
+            order: order.isEmpty ? nil : order, limit: limit)
         let (json, null) = (json, null)
         let result = try await drive.caller.call(ItemMethods.Find.self, parameters) { items in
             for item in items { Self.show(item, json: json, null: null) }

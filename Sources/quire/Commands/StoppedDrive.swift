@@ -42,7 +42,7 @@ struct StoppedDrive: DriveCaller {
         let configuration = home.configuration
         let view = DriveView(
             catalog: index, tree: index.tree, providerName: { configuration.providerName(of: $0) },
-            transfer: { _ in nil })
+            transfer: { _ in nil }, transfers: { [:] })
         var methods = MethodTable()
         ViewMethods(view: view).addMethods(to: &methods)
         CheckMethods(index: index) { configuration }.addMethods(to: &methods)

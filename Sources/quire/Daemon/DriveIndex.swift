@@ -43,9 +43,17 @@ extension DriveIndex {
 extension DriveIndex: DriveCatalog {
     func entry(at path: RelativePath) async throws -> CatalogEntry? { try await index.item(at: path).map(catalogEntry) }
 
-    func entries(below directory: RelativePath, name: Glob?) async throws -> [CatalogEntry] {
-        try await index.find(ItemQuery(nameGlob: name, under: directory)).map(catalogEntry)
+    func entries(below directory: RelativePath) async throws -> [CatalogEntry] {
+        try await index.find(ItemQuery(under: directory)).map(catalogEntry)
     }
+
+    func search(_ query: ItemQuery) async throws -> [ItemID] { try await index.search(query) }
+
+    func entries(_ ids: ArraySlice<ItemID>, matching query: ItemQuery) async throws -> [CatalogEntry] {
+        try await index.items(ids, matching: query).map(catalogEntry)
+    }
+
+    func count(_ query: ItemQuery) async throws -> Int { try await index.count(query) }
 
     func children(of directory: RelativePath) async throws -> [CatalogEntry] {
         try await index.children(of: directory).map(catalogEntry)

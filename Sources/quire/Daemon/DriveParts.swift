@@ -46,7 +46,7 @@ struct DriveParts: Sendable {
         let late = LateSync()
         let view = DriveView(
             catalog: index, tree: index.tree, providerName: { configuration.providerName(of: $0) },
-            transfer: { late.transfer($0) })
+            transfer: { late.transfer($0) }, transfers: { late.transfers() })
         try mountpoint.make()
         let mount = try mount(
             at: mountpoint, home, index, late, ItemAttributes(view: view, home: home.location.home), coordinator, plan,

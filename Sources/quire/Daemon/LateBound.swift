@@ -18,12 +18,21 @@ final class LateSync: ContentSource {
         try await service.materialize(path: path, inode: inode)
     }
 
+    /// What is under way for items.
+    func transfers() -> [ItemID: ItemState] {
+        let transfers = service.withLock({ $0 })?.transfers.current ?? []
+        return Dictionary(transfers.map { ($0.item, $0.direction.state) }, uniquingKeysWith: { first, _ in first })
+    }
+
     /// What is under way for an item.
-    func transfer(_ item: ItemID) -> ItemState? {
-        switch service.withLock({ $0 })?.transfers[item]?.direction {
-        case .upload?: .uploading
-        case .download?: .downloading
-        case nil: nil
+    func transfer(_ item: ItemID) -> ItemState? { service.withLock({ $0 })?.transfers[item]?.direction.state }
+}
+
+extension Transfer.Direction {
+    fileprivate var state: ItemState {
+        switch self {
+        case .upload: .uploading
+        case .download: .downloading
         }
     }
 }

@@ -1,4 +1,5 @@
 import QuireCore
+import QuireIndex
 
 /// What the command line asks of the metadata index. Reads answer for what was committed: `settle` first.
 protocol DriveCatalog: Sendable {
@@ -8,8 +9,17 @@ protocol DriveCatalog: Sendable {
     /// The item at a path below the drive's root.
     func entry(at path: RelativePath) async throws -> CatalogEntry?
 
-    /// The items below a directory, by path; of all names, or of those that match.
-    func entries(below directory: RelativePath, name: Glob?) async throws -> [CatalogEntry]
+    /// The items below a directory, by path.
+    func entries(below directory: RelativePath) async throws -> [CatalogEntry]
+
+    /// The ids of what matches, in the query's order.
+    func search(_ query: ItemQuery) async throws -> [ItemID]
+
+    /// Those of the items that are there and match still, in this order.
+    func entries(_ ids: ArraySlice<ItemID>, matching query: ItemQuery) async throws -> [CatalogEntry]
+
+    /// How many items match.
+    func count(_ query: ItemQuery) async throws -> Int
 
     /// What lies directly in a directory.
     func children(of directory: RelativePath) async throws -> [CatalogEntry]

@@ -12,7 +12,7 @@ struct DriveCheck: Sendable {
     func store() async throws -> (items: Int, differences: [CheckDifference]) {
         await catalog.settle()
         var known: [RelativePath: CatalogEntry] = [:]
-        for entry in try await catalog.entries(below: .root, name: nil) { known[entry.path] = entry }
+        for entry in try await catalog.entries(below: .root) { known[entry.path] = entry }
         let tree = tree
         let found = try await Blocking.run { () throws(StoreError) in try Self.walk(tree) }
         let paths = Set(known.keys).union(found.keys)

@@ -10,6 +10,8 @@ struct DriveView: Sendable {
     let providerName: @Sendable (ContainerID) -> String
     /// What is under way for an item.
     let transfer: @Sendable (ItemID) -> ItemState?
+    /// The same of all items.
+    let transfers: @Sendable () -> [ItemID: ItemState]
 
     /// How one item stands, what happened before the call included.
     func status(at path: RelativePath) async throws -> ItemStatus {
@@ -38,15 +40,44 @@ struct DriveView: Sendable {
             let entry = try await entry(at: directory)
             guard entry.kind == .directory else { throw QuireError(.usage, "\(directory) is not a directory") }
         }
-        let states = query.states.map(Set.init)
-        let predicate = try query.expression.map(Self.predicate)
-        let found = try await catalog.entries(below: directory, name: query.name.map(Glob.init)).compactMap { entry in
-            let status = status(entry)
-            guard states?.contains(status.state) ?? true else { return nil as ItemStatus? }
-            return predicate?.matches { entry.value(of: $0, state: status.state) } ?? true ? status : nil
+        let wanted = try self.query(query, below: directory)
+        if query.countOnly {
+            return try await catalog.count(wanted)
         }
-        if !query.countOnly { await body(found) }
-        return found.count
+        let ids = try await catalog.search(wanted)
+        var count = 0
+        for start in stride(from: 0, to: ids.count, by: Self.page) {
+            try Task.checkCancellation()
+            let page = ids[start..<min(start + Self.page, ids.count)]
+            let found = try await catalog.entries(page, matching: wanted)
+            await body(found.map(status))
+            count += found.count
+        }
+        return count
+    }
+
+    /// How many results are in memory at one time.
+    private static let page = 1000
+
+    private func query(
+        _ query: ItemMethods.Find.Parameters, below directory: RelativePath
+    ) throws(QuireError) -> ItemQuery {
+        var wanted = ItemQuery(
+            nameGlob: query.name.map(Glob.init), states: Set(query.states ?? []), under: directory,
+            limit: query.limit ?? .max, predicate: try query.expression.map(Self.predicate),
+            order: try (query.order ?? []).map(Self.order))
+        wanted.transfers = transfers()
+        return wanted
+    }
+
+    /// An attribute's name; after a minus sign, the greatest first.
+    private static func order(_ text: String) throws(QuireError) -> QueryOrder {
+        let isDescending = text.hasPrefix("-")
+        guard let attribute = QueryAttribute(named: isDescending ? String(text.dropFirst()) : text) else {
+            let known = QueryAttribute.allCases.map(\.rawValue).joined(separator: ", ")
+            throw QuireError(.usage, "\"\(text)\" is not an attribute", remedy: "Attributes are: \(known)")
+        }
+        return QueryOrder(attribute, isDescending: isDescending)
     }
 
     private static func predicate(_ expression: String) throws(QuireError) -> QueryPredicate {
@@ -62,7 +93,7 @@ struct DriveView: Sendable {
         await catalog.settle()
         let top = try await directory.isRoot ? nil : entry(at: directory)
         let entries =
-            if let top, top.kind != .directory { [top] } else { try await catalog.entries(below: directory, name: nil) }
+            if let top, top.kind != .directory { [top] } else { try await catalog.entries(below: directory) }
         let files = entries.filter { $0.kind == .file }.map { entry in
             ItemMethods.Manifest.Entry(
                 path: WirePath(entry.path), dataless: entry.isDataless,

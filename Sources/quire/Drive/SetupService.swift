@@ -36,7 +36,7 @@ actor SetupService {
     /// Content that only the present provider has cannot be given to another.
     private func refuseWhileDataless() async throws {
         await catalog.settle()
-        let dataless = try await catalog.entries(below: .root, name: nil).first {
+        let dataless = try await catalog.entries(below: .root).first {
             $0.isDataless && $0.container == .default
         }
         guard let dataless else { return }

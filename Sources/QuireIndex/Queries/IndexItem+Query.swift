@@ -1,0 +1,37 @@
+package import QuireCore
+
+extension IndexItem {
+    /// What a query sees of an item; nil where it has nothing of the kind.
+    ///
+    /// - Parameter state: what the sync engine knows included.
+    package func value(of attribute: QueryAttribute, state: ItemState) -> QueryValue? {
+        switch attribute {
+        case .name: path.name.map { .text([$0.bytes]) }
+        case .path: .text([path.bytes])
+        case .size: .number(local.kind == .directory ? 0 : Double(local.size))
+        case .kind: .text([Array(local.kind.rawValue.utf8)])
+        case .modified: .date(local.mtime)
+        case .changed: .date(local.ctime)
+        case .state: .text([Array(state.rawValue.utf8)])
+        case .tags: .text(tags.map { Array($0.utf8) })
+        case .container: .text([Array(container.rawValue.utf8)])
+        case .pinned: .flag(isPinned)
+        case .dirty: .flag(!difference.isEmpty && state != .localOnly)
+        case .uploaded: .flag(base != nil && difference.isEmpty)
+        case .hasConflicts: .flag(state == .conflict)
+        case .dataless: .flag(local.isDataless)
+        case .downloadingStatus:
+            .text([Array(DownloadingStatus(isDataless: local.isDataless).rawValue.utf8)])
+        case .contentType, .contentTypeTree, .typeName: type.values(of: attribute).map { .text($0) }
+        }
+    }
+}
+
+/// `NSMetadataUbiquitousItemDownloadingStatus…` of NSMetadataAttributes.h. A copy that is here is always the newest known: what
+/// the provider has anew makes it dataless, or is here already.
+enum DownloadingStatus: String {
+    case notDownloaded = "NSMetadataUbiquitousItemDownloadingStatusNotDownloaded"
+    case current = "NSMetadataUbiquitousItemDownloadingStatusCurrent"
+
+    init(isDataless: Bool) { self = isDataless ? .notDownloaded : .current }
+}

@@ -1,0 +1,57 @@
+import QuireCore
+
+/// What one result is ordered by.
+struct SortKey {
+    private let id: Int64
+    private let values: [QueryValue?]
+    private let order: [QueryOrder]
+    /// The path with separators that come before every other byte, so that a directory comes before what lies in it.
+    private let place: [UInt8]
+
+    init(id: Int64, path: RelativePath) {
+        self.id = id
+        values = []
+        order = []
+        place = path.bytes.map { $0 == 0x2F ? 0 : $0 }
+    }
+
+    init(_ item: IndexItem, _ query: ItemQuery) {
+        id = item.id.rawValue
+        let state = query.transfers[item.id] ?? item.state
+        values = query.order.map { item.value(of: $0.attribute, state: state) }
+        order = query.order
+        place = item.path.bytes.map { $0 == 0x2F ? 0 : $0 }
+    }
+
+    /// The ids, in order.
+    static func sorted(_ keys: [SortKey]) -> [Int64] { keys.sorted(by: precedes).map(\.id) }
+
+    private static func precedes(_ one: SortKey, _ other: SortKey) -> Bool {
+        for (index, order) in one.order.enumerated() {
+            let comparison = QueryValue.order(one.values[index], other.values[index])
+            if comparison != 0 { return (comparison < 0) != order.isDescending }
+        }
+        return one.place.lexicographicallyPrecedes(other.place)
+    }
+}
+
+extension QueryValue {
+    /// Less than, equal to or more than 0; what has no value comes first.
+    fileprivate static func order(_ one: QueryValue?, _ other: QueryValue?) -> Int {
+        switch (one, other) {
+        case (nil, nil): 0
+        case (nil, _): -1
+        case (_, nil): 1
+        case (.text(let left)?, .text(let right)?): order(left, right)
+        case (.number(let left)?, .number(let right)?): left < right ? -1 : left == right ? 0 : 1
+        case (.date(let left)?, .date(let right)?): left < right ? -1 : left == right ? 0 : 1
+        case (.flag(let left)?, .flag(let right)?): left == right ? 0 : left ? 1 : -1
+        default: 0
+        }
+    }
+
+    private static func order(_ one: [[UInt8]], _ other: [[UInt8]]) -> Int {
+        if one == other { return 0 }
+        return one.lexicographicallyPrecedes(other) { $0.lexicographicallyPrecedes($1) } ? -1 : 1
+    }
+}
