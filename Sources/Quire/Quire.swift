@@ -1,2 +1,3 @@
 // What the library throws is part of what it offers: an app imports Quire alone.
+@_exported public import struct QuireCore.ContentType
 @_exported public import struct QuireCore.QuireError

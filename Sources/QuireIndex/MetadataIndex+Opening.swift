@@ -17,7 +17,7 @@ extension MetadataIndex {
     /// - Throws: `.newerSchema`, `.storeMissing`, `.noSpace`, `.failed`.
     package static func open(
         at path: String, driveRoot: String, ephemeral: EphemeralNames = EphemeralNames(),
-        containers: ContainerLayout = .single, settleLimit: Duration = .seconds(2),
+        containers: ContainerLayout = .single, types: ItemTyper = ItemTyper(), settleLimit: Duration = .seconds(2),
         clock: @escaping @Sendable () -> FileTime = MetadataIndex.systemClock, logger: Logger = Logger(label: "index")
     ) throws(IndexError) -> (MetadataIndex, IndexOpening) {
         let lister = StoreLister(root: driveRoot)
@@ -26,21 +26,32 @@ extension MetadataIndex {
         }
         let marker = OpenMarker(path: path + ".open")
         let (pool, state, opening) = try openFile(path, marker, clock) { db in
-            try prepare(db, rootStatus, containers, ephemeral, now: clock())
+            try prepare(db, rootStatus, containers, ephemeral, types, now: clock())
         }
         marker.markOpen()
         let queue = IngestQueue()
         let progress = IngestProgress()
+        let typing = ContentTyping(
+            pool: pool, root: state.root, opener: ContentOpener(lister: lister), catalog: types.catalog, logger: logger
+        ) { progress.tick() }
         let body = IngestThread(
             pool: pool, queue: queue, progress: progress, lister: lister, state: state, marker: marker,
-            settleLimit: settleLimit, clock: clock, logger: logger)
+            settleLimit: settleLimit, clock: clock, typing: typing, logger: logger)
         let thread = OwnedThread(name: "quire-index", niceness: 5) {
             body.run()
             progress.ended()
         }
-        guard let thread else { throw IndexError(.failed, "no thread can be started for the index") }
+        let typingThread = OwnedThread(name: "quire-types", niceness: 15) { typing.run() }
+        guard let thread, let typingThread else {
+            queue.close()
+            typing.close()
+            throw IndexError(.failed, "no thread can be started for the index")
+        }
+        // What an earlier daemon did not come to.
+        typing.wake()
         let index = MetadataIndex(
-            pool: pool, queue: queue, progress: progress, root: state.root, marker: marker, thread: thread, clock: clock
+            pool: pool, queue: queue, progress: progress, root: state.root, marker: marker, thread: thread,
+            typing: (typing, typingThread), clock: clock
         )
         return (index, opening)
     }
@@ -87,6 +98,7 @@ extension MetadataIndex {
         configuration.prepareDatabase { db in
             try db.execute(sql: "PRAGMA synchronous = NORMAL; PRAGMA cache_size = -2000; PRAGMA temp_store = MEMORY")
             try TextMatcher.register(db)
+            try TypeMatcher.register(db)
         }
         do {
             let pool = try DatabasePool(path: path, configuration: configuration)
@@ -151,7 +163,7 @@ extension MetadataIndex {
     /// Reads what the ingest thread keeps, and makes the root's row.
     private static func prepare(
         _ db: Database, _ rootStatus: FileStatus, _ containers: ContainerLayout, _ ephemeral: EphemeralNames,
-        now: FileTime
+        _ types: ItemTyper, now: FileTime
     ) throws -> IngestState {
         let epoch: Int64
         if let stored = try db.meta(MetaKey.epoch).flatMap({ Int64($0) }) {
@@ -172,7 +184,9 @@ extension MetadataIndex {
         try db.run("DELETE FROM parked WHERE item <> 0 AND item NOT IN (SELECT id FROM items)")
         var writer = TreeWriter(
             db: db,
-            state: IngestState(epoch: epoch, root: root, nextID: nextID, layout: containers, ephemeral: ephemeral)
+            state: IngestState(
+                epoch: epoch, root: root, nextID: nextID, layout: containers, ephemeral: ephemeral,
+                types: TypeIDs(types))
         ) { _ in nil }
         writer.now = now.nanoseconds
         for id in open {
@@ -193,6 +207,10 @@ extension MetadataIndex {
         if try db.meta(MetaKey.layout) != rules.stored {
             try writer.placeAll()
             try db.setMeta(MetaKey.layout, rules.stored)
+        }
+        if try db.meta(MetaKey.types) != types.stored {
+            try writer.typeAll()
+            try db.setMeta(MetaKey.types, types.stored)
         }
         if writer.state.nextID != nextID { try db.setMeta(MetaKey.nextID, String(writer.state.nextID)) }
         return writer.state

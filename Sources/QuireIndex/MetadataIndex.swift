@@ -17,6 +17,7 @@ package final class MetadataIndex: StoreEventSink {
     private let marker: OpenMarker
     private let thread: OwnedThread
     private let collector = ChangeCollector()
+    private let typing: (work: ContentTyping, thread: OwnedThread)
     /// Innermost lock, as the next one.
     private let lateReporter = Lock(LateReporter())
 
@@ -34,7 +35,8 @@ package final class MetadataIndex: StoreEventSink {
 
     init(
         pool: DatabasePool, queue: IngestQueue, progress: IngestProgress, root: Int64, marker: OpenMarker,
-        thread: OwnedThread, clock: @escaping @Sendable () -> FileTime
+        thread: OwnedThread, typing: (work: ContentTyping, thread: OwnedThread),
+        clock: @escaping @Sendable () -> FileTime
     ) {
         self.pool = pool
         self.queue = queue
@@ -42,11 +44,15 @@ package final class MetadataIndex: StoreEventSink {
         self.root = root
         self.marker = marker
         self.thread = thread
+        self.typing = typing
         self.clock = clock
         pool.add(transactionObserver: collector, extent: .databaseLifetime)
     }
 
-    deinit { queue.close() }
+    deinit {
+        queue.close()
+        typing.work.close()
+    }
 
     /// Queues `event`; never blocks on I/O. Nothing is recorded once the index is closed.
     package func record(_ event: StoreEvent) { queue.add(.event(event), time: clock()) }
@@ -89,6 +95,8 @@ package final class MetadataIndex: StoreEventSink {
         }
         guard !wasClosed else { return }
         queue.close()
+        typing.work.close()
+        typing.thread.join()
         thread.join()
         do {
             // All into the one file: SQLite would leave it in the log.

@@ -53,7 +53,7 @@ extension CatalogEntry {
             mode: status?.mode ?? 0o644,
             mtime: status?.mtime ?? FileTime(nanoseconds: 5), ctime: status?.ctime ?? FileTime(nanoseconds: 6),
             inode: status?.inode ?? 9, container: .default, base: nil, isDataless: false, isPending: false,
-            isPinned: false, tags: [], state: .current, error: nil, errorSince: nil)
+            isPinned: false, tags: [], state: .current, error: nil, errorSince: nil, type: .data)
     }
 }
 

@@ -108,6 +108,7 @@ struct QueryCompilerTests {
             try await Self.fill(drive, &random)
             try await drive.index.settle()
             if namesIndexed { try await drive.index.namesIndexed() }
+            try await drive.index.typesNoted()
             let items = try await drive.index.find(ItemQuery())
             #expect(items.count > 150)
             var pairs = 0

@@ -143,9 +143,16 @@ struct RandomHistoryTests {
         #expect(difference.isEmpty, "\(what): \(difference.map { "\($0)" })")
         let problems = try await drive.index.read("invariants") { db -> [String] in
             var problems: [String] = []
+            var types = TypeReader()
+            let typer = ItemTyper()
             for row in try db.all("SELECT \(ItemRow.columns) FROM \(ItemRow.tables)", read: ItemRow.init) {
                 if row.difference.rawValue != row.pending {
                     problems.append("pending of \(row.name) is \(row.pending), not \(row.difference.rawValue)")
+                }
+                if let number = typer.number(row.local.kind, row.name),
+                    try types.type(row.type, db) != typer.catalog.type(number)
+                {
+                    problems.append("type of \(row.name)")
                 }
                 if row.parent == Schema.limbo { problems.append("limbo \(row.id)") }
             }

@@ -18,6 +18,7 @@ final class IngestThread: @unchecked Sendable {
     private let marker: OpenMarker
     private let settleLimit: Duration
     private let clock: @Sendable () -> FileTime
+    private let typing: ContentTyping
 
     // Of the thread alone.
     private var state: IngestState
@@ -35,7 +36,8 @@ final class IngestThread: @unchecked Sendable {
 
     init(
         pool: DatabasePool, queue: IngestQueue, progress: IngestProgress, lister: StoreLister, state: IngestState,
-        marker: OpenMarker, settleLimit: Duration, clock: @escaping @Sendable () -> FileTime, logger: Logger
+        marker: OpenMarker, settleLimit: Duration, clock: @escaping @Sendable () -> FileTime, typing: ContentTyping,
+        logger: Logger
     ) {
         self.pool = pool
         self.queue = queue
@@ -45,6 +47,7 @@ final class IngestThread: @unchecked Sendable {
         self.marker = marker
         self.settleLimit = settleLimit
         self.clock = clock
+        self.typing = typing
         self.logger = logger
     }
 
@@ -149,6 +152,10 @@ final class IngestThread: @unchecked Sendable {
             return writer
         }
         state = after.state
+        if state.types.hasUnseen {
+            state.types.hasUnseen = false
+            typing.wake()
+        }
         suspects.formUnion(after.suspects)
         if after.missesDirectory { startWholeRescan(unasked: true) }
     }

@@ -9,6 +9,7 @@ struct IngestState {
     var tunnels = TunnelTable()
     var layout: ContainerLayout
     var ephemeral: EphemeralNames
+    var types: TypeIDs
 }
 
 /// A directory, as far as placing entries in it needs it.
@@ -109,29 +110,32 @@ struct TreeWriter {
         try db.run("DELETE FROM parked WHERE item = ?", .integer(row.id))
     }
 
-    /// Inserts a row; `pending` is derived.
+    /// Inserts a row; `pending` and `type` are derived.
     mutating func insert(_ row: ItemRow) throws {
         directories[row.local.inode] = nil
+        var row = row
+        try setType(&row)
         try db.run(
             """
             INSERT INTO items (parent, name, kind, inode, size, mtime, ctime, mode, nlink, container, role, dataless, \
             local_only, writers, base, ack_inode, ack_size, ack_mtime, ack_ctime, pinned, tags, since, pending, \
-            conflict_of, id) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+            conflict_of, type, id) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
             """, values: row)
     }
 
-    /// Writes all columns of a row; `pending` is derived.
+    /// Writes all columns of a row; `pending` and `type` are derived.
     mutating func update(_ row: ItemRow) throws {
         if row.local.kind == .directory { directories.removeAll(keepingCapacity: true) }
         var row = row
         // Since it was read, the directory may have got another base, or lost its own.
         if row.base != nil { row.parentBase = try childrenBase(of: row.parent) }
+        try setType(&row)
         try db.run(
             """
             UPDATE items SET parent = ?, name = ?, kind = ?, inode = ?, size = ?, mtime = ?, ctime = ?, mode = ?, \
             nlink = ?, container = ?, role = ?, dataless = ?, local_only = ?, writers = ?, base = ?, ack_inode = ?, \
-            ack_size = ?, ack_mtime = ?, ack_ctime = ?, pinned = ?, tags = ?, since = ?, pending = ?, conflict_of = ? \
-            WHERE id = ?
+            ack_size = ?, ack_mtime = ?, ack_ctime = ?, pinned = ?, tags = ?, since = ?, pending = ?, conflict_of = ?, \
+            type = ? WHERE id = ?
             """, values: row)
     }
 
@@ -166,7 +170,7 @@ extension Database {
             .optional(acknowledged.map { Int64(bitPattern: $0.inode) }), .optional(acknowledged?.size),
             .optional(acknowledged?.mtime.nanoseconds), .optional(acknowledged?.ctime.nanoseconds),
             .flag(row.isPinned), .text(row.tags), .integer(row.since), .integer(row.difference.rawValue),
-            row.conflictOriginal.map { .blob($0) } ?? .null, .integer(row.id))
+            row.conflictOriginal.map { .blob($0) } ?? .null, .integer(row.type), .integer(row.id))
     }
 }
 

@@ -36,6 +36,7 @@ final class LiveItem {
         hasher.combine(item.difference)
         hasher.combine(item.isPinned)
         hasher.combine(item.tags)
+        hasher.combine(item.type)
         hasher.combine(state)
         return hasher.finalize()
     }()

@@ -22,6 +22,7 @@ extension IndexItem {
         case .dataless: .flag(local.isDataless)
         case .downloadingStatus:
             .text([Array(DownloadingStatus(isDataless: local.isDataless).rawValue.utf8)])
+        case .contentType, .contentTypeTree, .typeName: type.values(of: attribute).map { .text($0) }
         }
     }
 }

@@ -26,6 +26,12 @@ package enum QueryAttribute: String, Sendable, Hashable, CaseIterable {
     /// Only its attributes are here.
     case dataless
     case downloadingStatus
+    /// A uniform type identifier: what the content is.
+    case contentType
+    /// The same, and all that it conforms to.
+    case contentTypeTree
+    /// What people call the type.
+    case typeName
 
     /// What values it has.
     package enum Kind: Sendable {
@@ -34,7 +40,9 @@ package enum QueryAttribute: String, Sendable, Hashable, CaseIterable {
 
     package var kind: Kind {
         switch self {
-        case .name, .path, .kind, .state, .tags, .container, .downloadingStatus: .text
+        case .name, .path, .kind, .state, .tags, .container, .downloadingStatus, .contentType, .contentTypeTree,
+            .typeName:
+            .text
         case .size: .number
         case .modified, .changed: .date
         case .pinned, .dirty, .uploaded, .hasConflicts, .dataless: .flag
@@ -50,6 +58,7 @@ package enum QueryAttribute: String, Sendable, Hashable, CaseIterable {
     /// Apple's names (`MDItem.h`, `NSMetadataAttributes.h`) beside the plain ones.
     private static let appleNames: [String: QueryAttribute] = [
         "kMDItemFSName": .name, "kMDItemDisplayName": .name, "kMDItemPath": .path, "kMDItemFSSize": .size,
+        "kMDItemContentType": .contentType, "kMDItemContentTypeTree": .contentTypeTree, "kMDItemKind": .typeName,
         "kMDItemFSContentChangeDate": .modified, "kMDItemContentModificationDate": .modified, "kMDItemUserTags": .tags,
         "NSMetadataUbiquitousItemHasUnresolvedConflictsKey": .hasConflicts,
         "NSMetadataUbiquitousItemIsUploadedKey": .uploaded,

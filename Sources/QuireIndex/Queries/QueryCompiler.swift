@@ -75,6 +75,14 @@ struct QueryCompiler {
         case .state: return state { holds($0.rawValue) }
         case .downloadingStatus:
             return flag("(i.dataless = 1)") { holds(DownloadingStatus(isDataless: $0).rawValue) }
+        case .contentType, .contentTypeTree, .typeName:
+            var condition = TypeMatcher.condition(attribute, pattern, comparison)
+            // Without a row of `types`, a file is data.
+            let isDataWanted = ContentType.data.values(of: attribute).map {
+                comparison.holds(.text($0), .text(pattern))
+            }
+            if isDataWanted ?? false { condition.sql = "(\(condition.sql) OR i.type <= 0)" }
+            return condition
         case .tags:
             // Which of several is compared is for the test of the item itself.
             return QueryCondition(sql: "(i.tags <> '')", isExact: false, isSelective: true)

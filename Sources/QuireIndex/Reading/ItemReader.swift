@@ -31,6 +31,7 @@ struct ItemReader {
 
     var itemPaths: PathBuilder
     var basePaths = PathBuilder.bases
+    private var types = TypeReader()
 
     init(root: Int64) { itemPaths = .items(root: root) }
 
@@ -62,7 +63,7 @@ struct ItemReader {
             base: try baseRecord(raw, db), difference: difference, isLocalOnly: row.isLocalOnly,
             isContainerRoot: row.role != .entry, writersOpen: row.writersOpen, isPinned: row.isPinned,
             tags: row.tags.split(separator: ",").map(String.init), since: FileTime(nanoseconds: row.since),
-            parked: raw.parked, state: Self.state(raw))
+            parked: raw.parked, state: Self.state(raw), type: try types.type(row.type, db))
     }
 
     /// The base with its path; nil where there is none.

@@ -75,7 +75,7 @@ struct StoreLister: Sendable {
     }
 
     /// A descriptor of the directory; nil with errno set.
-    private func open(_ path: RelativePath) -> Int32? {
+    func open(_ path: RelativePath) -> Int32? {
         let flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC
         var descriptor = Glibc.open(root, flags)
         guard descriptor >= 0 else { return nil }
@@ -97,7 +97,7 @@ struct ListError: Error {
 }
 
 extension FileName {
-    fileprivate func withCString<Value>(_ body: (UnsafePointer<CChar>) -> Value) -> Value {
+    func withCString<Value>(_ body: (UnsafePointer<CChar>) -> Value) -> Value {
         (bytes + [0]).withUnsafeBufferPointer { bytes in
             bytes.withMemoryRebound(to: CChar.self) { text in
                 // The array holds at least the terminator.

@@ -39,6 +39,10 @@ struct ItemRow {
     /// The base that the parent directory stands for: 0 below a container's root, nil when the provider has no such
     /// directory.
     var parentBase: Int64?
+    /// The id of a row of `types`, or a `TypeCode`; 0 before it was derived.
+    var type: Int64 = 0
+    /// What `type` was derived of; nil for a row that was not read.
+    var typed: Typed?
 
     /// What children of this directory have as their base's parent when they are where the provider has them.
     var childrenBase: Int64? { role == .entry ? base?.id : 0 }
@@ -78,10 +82,11 @@ extension ItemRow {
     static let columns = """
         i.id, i.parent, i.name, i.kind, i.inode, i.size, i.mtime, i.ctime, i.mode, i.nlink, i.container, i.role, \
         i.dataless, i.local_only, i.writers, i.ack_inode, i.ack_size, i.ack_mtime, i.ack_ctime, i.pinned, i.tags, \
-        i.since, i.pending, b.id, b.container, b.parent, b.name, b.kind, b.mtime, b.mode, p.base, p.role
+        i.since, i.pending, b.id, b.container, b.parent, b.name, b.kind, b.mtime, b.mode, p.base, p.role, \
+        i.type
         """
     /// How many columns that is.
-    static let columnCount: Int32 = 32
+    static let columnCount: Int32 = 33
     static let tables = "items i LEFT JOIN bases b ON b.id = i.base LEFT JOIN items p ON p.id = i.parent"
     private static let select = "SELECT \(columns) FROM \(tables) WHERE "
     static let byID = select + "i.id = ?"
@@ -114,6 +119,8 @@ extension ItemRow {
                 mode: row.optionalInteger(29).map { UInt16(truncatingIfNeeded: $0) })
         }
         parentBase = row.integer(31) == 0 ? row.optionalInteger(30) : 0
+        type = row.integer(32)
+        typed = Typed(self)
     }
 }
 

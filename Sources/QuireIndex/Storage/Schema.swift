@@ -6,6 +6,7 @@ import GRDB
 /// items   one row a directory entry; keyed by item id, with a parent id: renaming a directory is one row
 /// bases   what the provider acknowledged, with parent links of its own; an item is linked to at most one
 ///         orphan = linked by nobody: deleted here, deletion to be uploaded
+/// types   identifiers of content types, by the numbers that items have
 /// parked  errors, by item, or by container and base path
 /// item_names, name_queue   for finding by a part of a name: `NameSearch`
 /// uploads those that were begun and not acknowledged
@@ -83,6 +84,15 @@ enum Schema {
                     CREATE INDEX uploads_item ON uploads (item);
                     """)
         }
+        // What content is, by name or by content: ids of `types`, or a `TypeCode`; 0 until `typeAll` has derived it.
+        migrator.registerMigration("types") { db in
+            try db.execute(
+                sql: """
+                    CREATE TABLE types (id INTEGER PRIMARY KEY, identifier TEXT NOT NULL UNIQUE);
+                    ALTER TABLE items ADD COLUMN type INTEGER NOT NULL DEFAULT 0;
+                    CREATE INDEX items_type ON items (type);
+                    """)
+        }
         // For queries.
         migrator.registerMigration("5") { db in
             try db.execute(
@@ -122,6 +132,8 @@ enum MetaKey {
     static let nextID = "next_id"
     /// The container layout and ephemeral patterns that rows were placed by.
     static let layout = "layout"
+    /// By what types were derived.
+    static let types = "types"
     /// How many items were missing when a rescan held deletions back.
     static let heldDeletes = "deletes_held"
 }

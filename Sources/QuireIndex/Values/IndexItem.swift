@@ -24,6 +24,8 @@ package struct IndexItem: Sendable, Hashable {
     package var parked: ParkedError?
     /// Without what only the sync engine knows (uploading, downloading).
     package var state: ItemState
+    /// What it is by its name, or by its content where that is here and the name says nothing.
+    package var type: ContentType
 }
 
 /// In which ways an item differs from what the provider last acknowledged.

@@ -20,7 +20,7 @@ struct DriveIndex: Sendable {
             mode: item.local.mode, mtime: item.local.mtime, ctime: item.local.ctime, inode: item.local.inode,
             container: item.container, base: item.base, isDataless: item.local.isDataless,
             isPending: !item.difference.isEmpty, isPinned: item.isPinned, tags: item.tags, state: item.state,
-            error: item.parked?.message, errorSince: item.parked?.since)
+            error: item.parked?.message, errorSince: item.parked?.since, type: item.type)
     }
 }
 

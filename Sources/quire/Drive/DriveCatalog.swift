@@ -57,4 +57,6 @@ struct CatalogEntry: Sendable, Hashable {
     /// A parked failure.
     var error: String?
     var errorSince: FileTime?
+    /// What its content is, by name or, where that says nothing and it is here, by content.
+    var type: ContentType
 }

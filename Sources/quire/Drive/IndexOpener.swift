@@ -21,7 +21,8 @@ struct IndexOpener {
             let (index, opening) = try MetadataIndex.open(
                 at: home.home.indexPath, driveRoot: home.home.storePath,
                 ephemeral: EphemeralNames(patterns: configuration.ephemeralPatterns),
-                containers: ContainerLayout(configuration), logger: logger)
+                containers: ContainerLayout(configuration),
+                types: ItemTyper(packages: PackageNames(extensions: configuration.packageExtensions)), logger: logger)
             var notes: [String] = []
             if case .rebuilt(let aside) = opening {
                 notes.append("the index was damaged: it was set aside as \(aside), and is being built anew")

@@ -36,6 +36,13 @@ struct JSON: @unchecked Sendable, CustomStringConvertible {
         }
     }
 
+    var double: Double {
+        get throws {
+            guard let number = value as? NSNumber else { throw Trouble("not a number: \(value) in \(text)") }
+            return number.doubleValue
+        }
+    }
+
     var int: Int {
         get throws {
             guard let number = value as? NSNumber else { throw Trouble("not a number: \(value) in \(text)") }

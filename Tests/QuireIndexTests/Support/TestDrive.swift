@@ -27,7 +27,8 @@ final class TestDrive: Sendable {
 
     init(
         containers: ContainerLayout = .single, at existing: String? = nil,
-        clock: (@Sendable () -> FileTime)? = nil, settleLimit: Duration = .seconds(10)
+        clock: (@Sendable () -> FileTime)? = nil, settleLimit: Duration = .seconds(10),
+        types: ItemTyper = ItemTyper()
     ) throws {
         if let existing {
             directory = existing
@@ -39,7 +40,7 @@ final class TestDrive: Sendable {
         }
         let fixed = self.clock
         (index, opening) = try MetadataIndex.open(
-            at: directory + "/index.sqlite", driveRoot: directory + "/drive", containers: containers,
+            at: directory + "/index.sqlite", driveRoot: directory + "/drive", containers: containers, types: types,
             settleLimit: settleLimit, clock: clock ?? { fixed.now })
     }
 
