@@ -32,7 +32,7 @@ struct Find: AsyncParsableCommand {
     var directory: String?
 
     @Option(
-        name: .customLong("sort"),
+        name: .customLong("sort"), parsing: .unconditionalSingleValue,
         help: ArgumentHelp(
             "Order by this attribute instead of by path, the greatest first after a minus sign (-size); may be given several times.",
             valueName: "attribute"))
