@@ -47,7 +47,8 @@ struct DriveParts: Sendable {
         let late = LateSync()
         let view = DriveView(
             catalog: index, tree: index.tree, providerName: { configuration.providerName(of: $0) },
-            transfer: { late.transfer($0) }, transfers: { late.transfers() })
+            transfer: { late.transfer($0) }, transfers: { late.transfers() },
+            progress: { late.progress($0) }, containerName: { configuration.displayName(of: $0) })
         try mountpoint.make()
         let mount = try mount(
             at: mountpoint, home, index, late, ItemAttributes(view: view, home: home.location.home), coordinator, plan,
