@@ -50,7 +50,8 @@ extension MetadataIndex {
         // What an earlier daemon did not come to.
         typing.wake()
         let index = MetadataIndex(
-            pool: pool, queue: queue, progress: progress, root: state.root, marker: marker, thread: thread,
+            pool: pool, queue: queue, progress: progress, root: state.root, tagged: state.tagged, marker: marker,
+            thread: thread,
             typing: (typing, typingThread), clock: clock
         )
         return (index, opening)
@@ -202,6 +203,9 @@ extension MetadataIndex {
         } else if var row = try writer.row(root), row.local.inode != rootStatus.inode {
             row.local = LocalRecord(rootStatus, isDataless: false)
             try writer.update(row)
+        }
+        for inode in try db.all("SELECT inode FROM items WHERE tags <> ''", read: { $0.integer(0) }) {
+            writer.state.tagged.insert(UInt64(bitPattern: inode))
         }
         let rules = PlacementRules(containers, ephemeral)
         if try db.meta(MetaKey.layout) != rules.stored {

@@ -13,6 +13,7 @@ package final class MetadataIndex: StoreEventSink {
     let queue: IngestQueue
     let progress: IngestProgress
     let root: Int64
+    let tagged: TaggedInodes
     let clock: @Sendable () -> FileTime
     private let marker: OpenMarker
     private let thread: OwnedThread
@@ -33,7 +34,8 @@ package final class MetadataIndex: StoreEventSink {
     static let readerCount = 3
 
     init(
-        pool: DatabasePool, queue: IngestQueue, progress: IngestProgress, root: Int64, marker: OpenMarker,
+        pool: DatabasePool, queue: IngestQueue, progress: IngestProgress, root: Int64, tagged: TaggedInodes,
+        marker: OpenMarker,
         thread: OwnedThread, typing: (work: ContentTyping, thread: OwnedThread),
         clock: @escaping @Sendable () -> FileTime
     ) {
@@ -41,6 +43,7 @@ package final class MetadataIndex: StoreEventSink {
         self.queue = queue
         self.progress = progress
         self.root = root
+        self.tagged = tagged
         self.marker = marker
         self.thread = thread
         self.typing = typing

@@ -24,7 +24,7 @@ struct QuireCommand: AsyncParsableCommand {
             CommandGroup(
                 name: "Documents",
                 subcommands: [
-                    Find.self, Info.self, Download.self, Evict.self, Pin.self, Unpin.self, Manifest.self,
+                    Find.self, Info.self, Tag.self, Download.self, Evict.self, Pin.self, Unpin.self, Manifest.self,
                     Thumbnail.self,
                 ]),
             CommandGroup(

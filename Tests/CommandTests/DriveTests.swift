@@ -37,6 +37,11 @@ final class FixedCatalog: DriveCatalog {
     }
     func setPinned(_ item: ItemID, _ isPinned: Bool) async throws { change(item) { $0.isPinned = isPinned } }
     func setTags(_ item: ItemID, _ tags: [String]) async throws { change(item) { $0.tags = tags } }
+    func changeTags(_ item: ItemID, adding: [String], removing: [String]) async throws -> [String]? {
+        change(item) { $0.tags = $0.tags.filter { !removing.contains($0) } + adding }
+        return items.withLock { $0.first { $0.id == item }?.tags }
+    }
+    func mayHaveTags(inode: UInt64) -> Bool { items.withLock { $0.contains { $0.inode == inode && !$0.tags.isEmpty } } }
 
     private func change(_ item: ItemID, _ body: (inout CatalogEntry) -> Void) {
         items.withLock { items in
@@ -52,7 +57,8 @@ extension CatalogEntry {
             mode: status?.mode ?? 0o644,
             mtime: status?.mtime ?? FileTime(nanoseconds: 5), ctime: status?.ctime ?? FileTime(nanoseconds: 6),
             inode: status?.inode ?? 9, container: .default, base: nil, isDataless: false, isPending: false,
-            isPinned: false, tags: [], state: .current, error: nil, errorSince: nil, type: .data)
+            isPinned: false, tags: [], state: .current, error: nil, errorSince: nil, type: .data,
+            created: FileTime(nanoseconds: 1), added: FileTime(nanoseconds: 2), generation: 7)
     }
 }
 

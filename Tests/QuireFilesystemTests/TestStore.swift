@@ -108,6 +108,7 @@ private struct NoContent: ContentSource {
 }
 
 private struct NoAttributes: ItemAttributeSource {
+    func mayHaveTags(inode: UInt64) -> Bool { false }
     func attribute(_ name: String, at path: RelativePath) async -> [UInt8]? { nil }
     func attributeNames(at path: RelativePath) async -> [String] { [] }
     func setAttribute(_ name: String, to value: [UInt8]?, at path: RelativePath) async -> Int32 { EPERM }

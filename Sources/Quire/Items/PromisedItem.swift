@@ -21,6 +21,12 @@ public struct PromisedItemValues: Sendable {
     public private(set) var name: String?
     /// Bytes of content.
     public private(set) var fileSize: Int?
+    /// Bytes on this device; 0 while content is elsewhere.
+    public private(set) var fileAllocatedSize: Int?
+    /// When it came to be; kept through safe-saves.
+    public private(set) var creationDate: Date?
+    /// When it came to the directory that it is in.
+    public private(set) var addedToDirectoryDate: Date?
     /// When content last changed.
     public private(set) var contentModificationDate: Date?
     /// When attributes last changed.
@@ -31,6 +37,21 @@ public struct PromisedItemValues: Sendable {
     public private(set) var isRegularFile: Bool?
     /// Whether it is a symbolic link.
     public private(set) var isSymbolicLink: Bool?
+    /// The directory that it is in.
+    public private(set) var parentDirectory: URL?
+    /// Whether its name begins with a dot.
+    public private(set) var isHidden: Bool?
+    /// Whether it is a directory that is one document.
+    public private(set) var isPackage: Bool?
+    /// What its content is, by name, or by content where the name says nothing and the content is here.
+    public private(set) var contentType: ContentType?
+    /// The identifier of `contentType`.
+    public private(set) var typeIdentifier: String?
+    /// What people call its type, in English.
+    public private(set) var localizedTypeDescription: String?
+    /// Another text where the content is another, or, of a directory, where something in it came, went or was renamed. Compare for
+    /// equality alone. Nil while content is elsewhere.
+    public private(set) var generationIdentifier: String?
     /// The same through moves and safe-saves, on this device.
     public private(set) var documentIdentifier: UInt64?
     /// What `user.quire.tags` holds.
@@ -49,13 +70,17 @@ public struct PromisedItemValues: Sendable {
     public private(set) var ubiquitousItemIsUploaded: Bool?
     /// Whether content is on its way to the provider.
     public private(set) var ubiquitousItemIsUploading: Bool?
+    /// 0 … 100: how much of the content is here.
+    public private(set) var ubiquitousItemPercentDownloaded: Double?
+    /// 0 … 100: how much of the content the provider has.
+    public private(set) var ubiquitousItemPercentUploaded: Double?
     /// Why it could not be brought to the provider.
     public private(set) var ubiquitousItemUploadingError: QuireError?
     /// Why its content could not be brought here.
     public private(set) var ubiquitousItemDownloadingError: QuireError?
     /// Whether somebody wants its content here: it is on the way, or is to be here always.
     public private(set) var ubiquitousItemDownloadRequested: Bool?
-    /// The provider's name, which people know the container by.
+    /// What people know the container by: its directory's name; the default container's is that of its provider.
     public private(set) var ubiquitousItemContainerDisplayName: String?
 
     init(_ info: ItemInfo, at url: URL, keys wanted: Set<URLResourceKey>) {
@@ -83,7 +108,7 @@ public struct PromisedItemValues: Sendable {
         set(.ubiquitousItemIsDownloadingKey, \.ubiquitousItemIsDownloading, status.state == .downloading)
         set(
             .ubiquitousItemIsUploadedKey, \.ubiquitousItemIsUploaded,
-            [.current, .dataless, .partial, .downloading].contains(status.state))
+            info.details.uploaded)
         set(.ubiquitousItemIsUploadingKey, \.ubiquitousItemIsUploading, status.state == .uploading)
         let error = info.error.map { QuireError(.failed, $0.message) }
         let isComing = [.dataless, .partial, .downloading].contains(status.state)
@@ -92,17 +117,47 @@ public struct PromisedItemValues: Sendable {
         set(
             .ubiquitousItemDownloadRequestedKey, \.ubiquitousItemDownloadRequested,
             status.state == .downloading || status.pinned)
-        set(.ubiquitousItemContainerDisplayNameKey, \.ubiquitousItemContainerDisplayName, status.provider)
+        setDetails(info, at: url, keys: wanted)
         if wanted.contains(.thumbnailDictionaryKey) {
             set(.thumbnailDictionaryKey, \.thumbnailDictionary, ThumbnailCache.user.pictures(of: url))
         }
-        // Tied to content: asked for they are known to be nothing.
-        keys.formUnion(wanted.intersection([.contentAccessDateKey, .generationIdentifierKey]))
+        // Tied to content: asked for it is known to be nothing.
+        keys.formUnion(wanted.intersection([.contentAccessDateKey]))
+    }
+
+    private mutating func setDetails(_ info: ItemInfo, at url: URL, keys wanted: Set<URLResourceKey>) {
+        let details = info.details
+        func set<Value>(_ key: URLResourceKey, _ member: WritableKeyPath<Self, Value?>, _ value: Value?) {
+            guard wanted.contains(key) else { return }
+            keys.insert(key)
+            self[keyPath: member] = value
+        }
+        set(.fileAllocatedSizeKey, \.fileAllocatedSize, Int(info.status.materialized))
+        set(.creationDateKey, \.creationDate, Self.date(details.created))
+        set(.addedToDirectoryDateKey, \.addedToDirectoryDate, Self.date(details.added))
+        set(.parentDirectoryURLKey, \.parentDirectory, url.deletingLastPathComponent())
+        set(.isHiddenKey, \.isHidden, url.lastPathComponent.hasPrefix("."))
+        set(.isPackageKey, \.isPackage, details.typeTree.contains(ContentType.package.identifier))
+        set(.typeIdentifierKey, \.typeIdentifier, details.type)
+        set(.contentTypeKey, \.contentType, ContentType(details.type))
+        set(.localizedTypeDescriptionKey, \.localizedTypeDescription, details.typeName)
+        set(.generationIdentifierKey, \.generationIdentifier, details.generation)
+        set(.percentDownloadedKey, \.ubiquitousItemPercentDownloaded, details.percentDownloaded)
+        set(.percentUploadedKey, \.ubiquitousItemPercentUploaded, details.percentUploaded)
+        set(.ubiquitousItemContainerDisplayNameKey, \.ubiquitousItemContainerDisplayName, details.containerName)
     }
 
     private static func date(_ time: WireTime) -> Date {
         Date(timeIntervalSince1970: TimeInterval(time.time.seconds) + Double(time.time.subsecondNanoseconds) / 1e9)
     }
+}
+
+extension URLResourceKey {
+    /// The key of `PromisedItemValues.contentType`; Foundation on Linux has none.
+    public static let contentTypeKey = URLResourceKey(rawValue: "NSURLContentTypeKey")
+    /// By their values: not every version of Foundation has names for them.
+    fileprivate static let percentDownloadedKey = URLResourceKey(rawValue: "NSURLUbiquitousItemPercentDownloadedKey")
+    fileprivate static let percentUploadedKey = URLResourceKey(rawValue: "NSURLUbiquitousItemPercentUploadedKey")
 }
 
 extension URL {

@@ -28,6 +28,9 @@ package protocol ItemAttributeSource: Sendable {
     /// The names (without `user.quire.`) that the item at `path` has.
     func attributeNames(at path: RelativePath) async -> [String]
 
+    /// Whether the file with this inode in the store may have tags; false where it has none. Answers at once.
+    func mayHaveTags(inode: UInt64) -> Bool
+
     /// Sets a writable one (`pinned`, `tags`). Returns 0 or an errno (EPERM for one that is read-only).
     func setAttribute(_ name: String, to value: [UInt8]?, at path: RelativePath) async -> Int32
 }

@@ -65,6 +65,31 @@ package enum ItemMethods {
         }
     }
 
+    /// Adds tags to an item, or takes them away; with neither, tells which it has.
+    package enum Tag: WireMethod {
+        package static let name = "tag"
+
+        package struct Parameters: Codable, Sendable {
+            package var path: WirePath
+            /// Without commas; each is there once.
+            package var add: [String]
+            package var remove: [String]
+
+            package init(path: WirePath, add: [String] = [], remove: [String] = []) {
+                self.path = path
+                self.add = add
+                self.remove = remove
+            }
+        }
+
+        package struct Result: Codable, Sendable {
+            /// All that it has now, in the order in which they were added.
+            package var tags: [String]
+
+            package init(tags: [String]) { self.tags = tags }
+        }
+    }
+
     /// What `download`, `evict`, `pin` and `unpin` did.
     package struct ContentOutcome: Codable, Sendable {
         /// Files that were changed.

@@ -65,13 +65,16 @@ package struct ItemInfo: Codable, Sendable, Hashable {
     /// The parked error, if there is one.
     package var error: DriveStatus.Problem?
     package var symlinkTarget: String?
+    package var details: ItemDetails
 
     package init(
-        status: ItemStatus, modified: WireTime, changed: WireTime, mode: String, tags: [String] = [],
+        status: ItemStatus, details: ItemDetails, modified: WireTime, changed: WireTime, mode: String,
+        tags: [String] = [],
         checksum: ContentChecksum? = nil, conflicts: [WirePath] = [], error: DriveStatus.Problem? = nil,
         symlinkTarget: String? = nil
     ) {
         self.status = status
+        self.details = details
         self.modified = modified
         self.changed = changed
         self.mode = mode
@@ -89,6 +92,7 @@ package struct ItemInfo: Codable, Sendable, Hashable {
     /// One object: the members of the status and the rest beside them.
     package func encode(to encoder: any Encoder) throws {
         try status.encode(to: encoder)
+        try details.encode(to: encoder)
         var values = encoder.container(keyedBy: CodingKeys.self)
         try values.encode(modified, forKey: .modified)
         try values.encode(changed, forKey: .changed)
@@ -103,7 +107,8 @@ package struct ItemInfo: Codable, Sendable, Hashable {
     package init(from decoder: any Decoder) throws {
         let values = try decoder.container(keyedBy: CodingKeys.self)
         self.init(
-            status: try ItemStatus(from: decoder), modified: try values.decode(WireTime.self, forKey: .modified),
+            status: try ItemStatus(from: decoder), details: try ItemDetails(from: decoder),
+            modified: try values.decode(WireTime.self, forKey: .modified),
             changed: try values.decode(WireTime.self, forKey: .changed),
             mode: try values.decode(String.self, forKey: .mode),
             tags: try values.decode([String].self, forKey: .tags),

@@ -24,6 +24,7 @@ extension Driver {
         case .own(let name):
             guard let path = table.path(of: node) else { return reply.error(ENODATA) }
             answerLater(reply, size) { [services] in await services.attributes.attribute(name, at: path) }
+        case .tags: return tags(reply, node, size)
         case .stored(let name):
             let value = Result { () throws(DriverError) -> [UInt8] in
                 let reference = try resolver.reference(node)
@@ -37,8 +38,15 @@ extension Driver {
     /// `tar --xattrs` do not try to set them elsewhere.
     func listExtendedAttributes(_ reply: consuming Reply, _ node: Node, _ size: Int) {
         let isRoot = reply.caller.uid == 0
-        if table.locked({ _ in node.hasNoAttributes }) { return answer(reply, .success([]), size) }
-        let value = Result { () throws(DriverError) -> [UInt8] in
+        let (inode, isEmpty) = table.locked { _ in (node.inode, node.hasNoAttributes) }
+        if services.attributes.mayHaveTags(inode: inode) { return listWithTags(reply, node, size, isRoot: isRoot) }
+        if isEmpty { return answer(reply, .success([]), size) }
+        answer(reply, storedNames(node, isRoot: isRoot), size)
+    }
+
+    /// Ends each name with NUL.
+    func storedNames(_ node: Node, isRoot: Bool) -> Result<[UInt8], DriverError> {
+        Result { () throws(DriverError) -> [UInt8] in
             let reference = try resolver.reference(node)
             if quire_any_flistxattr(reference.raw, nil, 0) == 0 {
                 table.locked { _ in node.hasNoAttributes = true }
@@ -49,7 +57,6 @@ extension Driver {
                 isRoot || !name.starts(with: "trusted.".utf8)
             }.filter(AttributeName.isStored).flatMap { $0 + [0] }
         }
-        answer(reply, value, size)
     }
 
     /// SETXATTR and REMOVEXATTR (`value` nil).
@@ -71,8 +78,13 @@ extension Driver {
         let thread = reply.caller.pid
         switch name {
         case .unsupported: reply.error(EOPNOTSUPP)
-        case .own(let name):
+        case .own, .tags:
             guard let path = table.path(of: node) else { return reply.error(ESTALE) }
+            if case .tags = name {
+                if value == nil, hasNoTags(node) { return reply.error(ENODATA) }
+                removeStoredTags(node)
+            }
+            let name = name.ownName
             let box = ReplyBox(reply)
             let request = RequestStatistics.postpone()
             Task { [self] in
@@ -102,7 +114,7 @@ extension Driver {
         }
     }
 
-    private func answerLater(
+    func answerLater(
         _ reply: consuming Reply, _ size: Int, _ value: @escaping @Sendable () async -> [UInt8]?
     ) {
         let box = ReplyBox(reply)
@@ -115,7 +127,7 @@ extension Driver {
         }
     }
 
-    private func answer(_ reply: consuming Reply, _ value: Result<[UInt8], DriverError>, _ size: Int) {
+    func answer(_ reply: consuming Reply, _ value: Result<[UInt8], DriverError>, _ size: Int) {
         switch value {
         case .success(let value) where size == 0: reply.attributeSize(value.count)
         case .success(let value) where value.count > size: reply.error(ERANGE)
@@ -125,7 +137,7 @@ extension Driver {
     }
 
     /// What a call that fills a buffer of `size` bytes wrote; with `size` 0, as many zeros as it would write.
-    private static func buffer(
+    static func buffer(
         _ size: Int, _ call: (UnsafeMutableRawPointer?, Int) -> Int
     ) throws(DriverError) -> [UInt8] {
         if size == 0 {
@@ -147,6 +159,8 @@ extension Driver {
 /// What becomes of an extended attribute, by its name, which is bytes.
 enum AttributeName: Sendable {
     case own(String)
+    /// `user.xdg.tags`, by which file managers know the item's tags.
+    case tags
     /// Kept in the store under this name, which ends with NUL. The kernel has checked the caller's right to it.
     case stored([CChar])
     case unsupported
@@ -155,11 +169,18 @@ enum AttributeName: Sendable {
         let bytes = UnsafeRawBufferPointer(start: name, count: strlen(name))
         if bytes.starts(with: Driver.ownPrefix.utf8) {
             self = .own(String(decoding: bytes.dropFirst(Driver.ownPrefix.utf8.count), as: UTF8.self))
+        } else if bytes.elementsEqual(Driver.tagsName.utf8) {
+            self = .tags
         } else if Self.isStored(bytes) {
             self = .stored(Array(UnsafeBufferPointer(start: name, count: bytes.count + 1)))
         } else {
             self = .unsupported
         }
+    }
+
+    /// What the daemon calls an attribute of the driver's own.
+    var ownName: String {
+        if case .own(let name) = self { name } else { "tags" }
     }
 
     /// Not the labels of SELinux: told that there are none here, `ls -l` asks once, not for each file. Not ACLs: the kernel

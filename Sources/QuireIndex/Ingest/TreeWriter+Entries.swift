@@ -46,6 +46,7 @@ extension TreeWriter {
             row.id = identity.id
             row.isPinned = identity.isPinned
             row.tags = identity.tags
+            row.created = identity.created
         } else {
             row.id = takeID()
         }
@@ -76,6 +77,7 @@ extension TreeWriter {
         holder.id = takeID()
         holder.isPinned = false
         holder.tags = ""
+        holder.created = 0
         try insert(holder)
         return identity
     }

@@ -78,6 +78,7 @@ extension TreeWriter {
                 isPinned: identity.isPinned, tags: identity.tags, since: now)
             row.local = LocalRecord(status, isDataless: source.local.isDataless)
             row.writersOpen = writersOpen
+            row.created = identity.created
             try place(&row, in: parent, name)
             return try insert(row)
         }

@@ -10,6 +10,7 @@ struct IngestState {
     var layout: ContainerLayout
     var ephemeral: EphemeralNames
     var types: TypeIDs
+    let tagged = TaggedInodes()
 }
 
 /// A directory, as far as placing entries in it needs it.
@@ -115,11 +116,13 @@ struct TreeWriter {
         directories[row.local.inode] = nil
         var row = row
         try setType(&row)
+        setTimes(&row)
         try db.run(
             """
             INSERT INTO items (parent, name, kind, inode, size, mtime, ctime, mode, nlink, container, role, dataless, \
             local_only, writers, base, ack_inode, ack_size, ack_mtime, ack_ctime, pinned, tags, since, pending, \
-            conflict_of, type, id) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+            conflict_of, type, created, added, generation, id) \
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
             """, values: row)
     }
 
@@ -130,12 +133,13 @@ struct TreeWriter {
         // Since it was read, the directory may have got another base, or lost its own.
         if row.base != nil { row.parentBase = try childrenBase(of: row.parent) }
         try setType(&row)
+        setTimes(&row)
         try db.run(
             """
             UPDATE items SET parent = ?, name = ?, kind = ?, inode = ?, size = ?, mtime = ?, ctime = ?, mode = ?, \
             nlink = ?, container = ?, role = ?, dataless = ?, local_only = ?, writers = ?, base = ?, ack_inode = ?, \
             ack_size = ?, ack_mtime = ?, ack_ctime = ?, pinned = ?, tags = ?, since = ?, pending = ?, conflict_of = ?, \
-            type = ? WHERE id = ?
+            type = ?, created = ?, added = ?, generation = ? WHERE id = ?
             """, values: row)
     }
 
@@ -170,7 +174,8 @@ extension Database {
             .optional(acknowledged.map { Int64(bitPattern: $0.inode) }), .optional(acknowledged?.size),
             .optional(acknowledged?.mtime.nanoseconds), .optional(acknowledged?.ctime.nanoseconds),
             .flag(row.isPinned), .text(row.tags), .integer(row.since), .integer(row.difference.rawValue),
-            row.conflictOriginal.map { .blob($0) } ?? .null, .integer(row.type), .integer(row.id))
+            row.conflictOriginal.map { .blob($0) } ?? .null, .integer(row.type),
+            .integer(row.created), .integer(row.added), .integer(row.generation), .integer(row.id))
     }
 }
 

@@ -14,6 +14,7 @@ struct TunnelTable {
         var kind: FileKind
         var isPinned: Bool
         var tags: String
+        var created: Int64
         fileprivate var expires: Int64
         fileprivate var serial: UInt64
     }
@@ -31,7 +32,7 @@ struct TunnelTable {
         let place = Place(parent: row.parent, name: row.name)
         nextSerial += 1
         identities[place] = Identity(
-            id: row.id, kind: row.local.kind, isPinned: row.isPinned, tags: row.tags,
+            id: row.id, kind: row.local.kind, isPinned: row.isPinned, tags: row.tags, created: row.created,
             expires: now + Self.lifetimeNanoseconds, serial: nextSerial)
         order.append((place, nextSerial))
         if order.count > Self.capacity { forgetOldest() }

@@ -12,6 +12,8 @@ extension IndexItem {
         case .kind: .text([Array(local.kind.rawValue.utf8)])
         case .modified: .date(local.mtime)
         case .changed: .date(local.ctime)
+        case .created: .date(created)
+        case .added: .date(added)
         case .state: .text([Array(state.rawValue.utf8)])
         case .tags: .text(tags.map { Array($0.utf8) })
         case .container: .text([Array(container.rawValue.utf8)])

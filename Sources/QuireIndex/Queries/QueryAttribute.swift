@@ -10,6 +10,10 @@ package enum QueryAttribute: String, Sendable, Hashable, CaseIterable {
     case kind
     /// When the content last changed.
     case modified
+    /// When it came to be; kept through safe-saves.
+    case created
+    /// When it came to the directory that it is in.
+    case added
     /// When content or attributes last changed in the store.
     case changed
     /// An `ItemState`.
@@ -44,7 +48,7 @@ package enum QueryAttribute: String, Sendable, Hashable, CaseIterable {
             .typeName:
             .text
         case .size: .number
-        case .modified, .changed: .date
+        case .modified, .changed, .created, .added: .date
         case .pinned, .dirty, .uploaded, .hasConflicts, .dataless: .flag
         }
     }
@@ -58,7 +62,9 @@ package enum QueryAttribute: String, Sendable, Hashable, CaseIterable {
     /// Apple's names (`MDItem.h`, `NSMetadataAttributes.h`) beside the plain ones.
     private static let appleNames: [String: QueryAttribute] = [
         "kMDItemFSName": .name, "kMDItemDisplayName": .name, "kMDItemPath": .path, "kMDItemFSSize": .size,
-        "kMDItemContentType": .contentType, "kMDItemContentTypeTree": .contentTypeTree, "kMDItemKind": .typeName,
+        "kMDItemFSCreationDate": .created, "kMDItemContentCreationDate": .created, "kMDItemDateAdded": .added,
+        "kMDItemAttributeChangeDate": .changed, "kMDItemContentType": .contentType,
+        "kMDItemContentTypeTree": .contentTypeTree, "kMDItemKind": .typeName,
         "kMDItemFSContentChangeDate": .modified, "kMDItemContentModificationDate": .modified, "kMDItemUserTags": .tags,
         "NSMetadataUbiquitousItemHasUnresolvedConflictsKey": .hasConflicts,
         "NSMetadataUbiquitousItemIsUploadedKey": .uploaded,

@@ -131,6 +131,8 @@ struct QueryCompiler {
         switch attribute {
         case .modified: column = "i.mtime"
         case .changed: column = "i.ctime"
+        case .created: column = "i.created"
+        case .added: column = "i.added"
         default: return .unknown
         }
         return QueryCondition(

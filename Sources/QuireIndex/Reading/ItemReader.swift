@@ -63,7 +63,9 @@ struct ItemReader {
             base: try baseRecord(raw, db), difference: difference, isLocalOnly: row.isLocalOnly,
             isContainerRoot: row.role != .entry, writersOpen: row.writersOpen, isPinned: row.isPinned,
             tags: row.tags.split(separator: ",").map(String.init), since: FileTime(nanoseconds: row.since),
-            parked: raw.parked, state: Self.state(raw), type: try types.type(row.type, db))
+            parked: raw.parked, state: Self.state(raw), type: try types.type(row.type, db),
+            created: FileTime(nanoseconds: row.created), added: FileTime(nanoseconds: row.added),
+            generation: row.generation)
     }
 
     /// The base with its path; nil where there is none.

@@ -89,11 +89,34 @@ extension MetadataIndex {
     @discardableResult
     package func setTags(_ id: ItemID, _ tags: [String]) async throws(IndexError) -> Bool {
         let text = tags.flatMap { $0.split(separator: ",") }.joined(separator: ",")
-        return try await write("tagging") { db in
-            try db.run("UPDATE items SET tags = ? WHERE id = ?", .text(text), .integer(id.rawValue))
+        let tagged = tagged
+        let isThere = try await write("tagging") { db in
+            try db.setTags(id, text, tagged)
             return db.changesCount > 0
         }
+        progress.tick()
+        return isThere
     }
+
+    /// Adds tags to an item's, after those that it has, and takes others away; each tag is there once.
+    ///
+    /// - Returns: the tags that it has now; nil when there is no such item.
+    package func changeTags(_ id: ItemID, adding: [String], removing: [String]) async throws(IndexError) -> [String]? {
+        let tagged = tagged
+        let tags = try await write("tagging") { db -> [String]? in
+            let found = try db.first("SELECT tags FROM items WHERE id = ?", .integer(id.rawValue), read: { $0.text(0) })
+            guard let found else { return nil }
+            var tags = found.split(separator: ",").map(String.init).filter { !removing.contains($0) }
+            for tag in adding where !tags.contains(tag) { tags.append(tag) }
+            try db.setTags(id, tags.joined(separator: ","), tagged)
+            return tags
+        }
+        progress.tick()
+        return tags
+    }
+
+    /// Whether some name of this inode may have tags; false where none has. Answers at once.
+    package func mayHaveTags(inode: UInt64) -> Bool { tagged.contains(inode) }
 
     /// A value that outlives the daemon: cursors, the identity of a provider.
     package func value(_ key: String) async throws(IndexError) -> String? {
@@ -103,6 +126,15 @@ extension MetadataIndex {
     /// Sets such a value, or removes it with nil.
     package func setValue(_ key: String, _ value: String?) async throws(IndexError) {
         try await write("storing a value") { try $0.setMeta("user." + key, value) }
+    }
+}
+
+extension Database {
+    fileprivate func setTags(_ id: ItemID, _ tags: String, _ tagged: TaggedInodes) throws {
+        let inode = try first("SELECT inode FROM items WHERE id = ?", .integer(id.rawValue), read: { $0.integer(0) })
+        // Before it is so: whoever looks meanwhile looks closer.
+        if let inode, !tags.isEmpty { tagged.insert(UInt64(bitPattern: inode)) }
+        try run("UPDATE items SET tags = ? WHERE id = ?", .text(tags), .integer(id.rawValue))
     }
 }
 

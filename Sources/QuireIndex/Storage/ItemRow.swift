@@ -41,6 +41,11 @@ struct ItemRow {
     var parentBase: Int64?
     /// The id of a row of `types`, or a `TypeCode`; 0 before it was derived.
     var type: Int64 = 0
+    /// When the item came to be, when it came to its directory, and when its content last became another, in nanoseconds since
+    /// 1970. The last differs from content to content.
+    var created: Int64 = 0
+    var added: Int64 = 0
+    var generation: Int64 = 0
     /// What `type` was derived of; nil for a row that was not read.
     var typed: Typed?
 
@@ -83,10 +88,10 @@ extension ItemRow {
         i.id, i.parent, i.name, i.kind, i.inode, i.size, i.mtime, i.ctime, i.mode, i.nlink, i.container, i.role, \
         i.dataless, i.local_only, i.writers, i.ack_inode, i.ack_size, i.ack_mtime, i.ack_ctime, i.pinned, i.tags, \
         i.since, i.pending, b.id, b.container, b.parent, b.name, b.kind, b.mtime, b.mode, p.base, p.role, \
-        i.type
+        i.type, i.created, i.added, i.generation
         """
     /// How many columns that is.
-    static let columnCount: Int32 = 33
+    static let columnCount: Int32 = 36
     static let tables = "items i LEFT JOIN bases b ON b.id = i.base LEFT JOIN items p ON p.id = i.parent"
     private static let select = "SELECT \(columns) FROM \(tables) WHERE "
     static let byID = select + "i.id = ?"
@@ -120,6 +125,9 @@ extension ItemRow {
         }
         parentBase = row.integer(31) == 0 ? row.optionalInteger(30) : 0
         type = row.integer(32)
+        created = row.integer(33)
+        added = row.integer(34)
+        generation = row.integer(35)
         typed = Typed(self)
     }
 }

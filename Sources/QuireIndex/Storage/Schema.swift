@@ -104,6 +104,16 @@ enum Schema {
                     """)
             try db.execute(sql: NameSearch.schema)
         }
+        // What was never noted is taken from what was.
+        migrator.registerMigration("times") { db in
+            try db.execute(
+                sql: """
+                    ALTER TABLE items ADD COLUMN created INTEGER NOT NULL DEFAULT 0;
+                    ALTER TABLE items ADD COLUMN added INTEGER NOT NULL DEFAULT 0;
+                    ALTER TABLE items ADD COLUMN generation INTEGER NOT NULL DEFAULT 0;
+                    UPDATE items SET created = min(mtime, since), added = since, generation = max(1, since);
+                    """)
+        }
         return migrator
     }
 }

@@ -45,6 +45,18 @@ extension TreeWriter {
         if row.type == TypeCode.unseen { state.types.hasUnseen = true }
     }
 
+    /// Keeps the times of a row: when it came to be and to its directory, when its content became another; and that it has tags.
+    func setTimes(_ row: inout ItemRow) {
+        if !row.tags.isEmpty { state.tagged.insert(row.local.inode) }
+        // A file that is older than its row came with its time.
+        if row.created == 0 { row.created = min(now, row.local.mtime.nanoseconds) }
+        if row.typed?.parent != row.parent || row.added == 0 { row.added = now }
+        if row.generation == 0 || !(row.typed?.hasSameContent(row) ?? false) {
+            // Two changes may have been recorded in one tick of the clock.
+            row.generation = max(now, row.generation + 1)
+        }
+    }
+
     /// Types all rows anew: types are others than they were, or names have others.
     func typeAll() throws {
         var types = state.types
@@ -66,22 +78,36 @@ extension TreeWriter {
 }
 
 extension ItemRow {
-    /// What a type was derived of.
+    /// What was derived of a row was derived of this.
     struct Typed {
+        let parent: Int64
         private let name: [UInt8]
         private let fingerprint: Fingerprint
+        private let isDataless: Bool
 
         init(_ row: ItemRow) {
+            parent = row.parent
             name = row.name
             fingerprint = row.local.fingerprint
+            isDataless = row.local.isDataless
         }
 
         /// Whether the type still holds. Attributes that change the ctime alone change no content; a placeholder that takes a
         /// file's place has the content that was.
         func isSame(_ row: ItemRow) -> Bool {
-            let other = row.local.fingerprint
-            return name == row.name && fingerprint.kind == other.kind && fingerprint.size == other.size
-                && fingerprint.mtime == other.mtime && (fingerprint.inode == other.inode || row.local.isDataless)
+            name == row.name && fingerprint.kind == row.local.kind && hasSameTimes(row)
+                && (fingerprint.inode == row.local.inode || row.local.isDataless)
+        }
+
+        /// Whether content is presumably as it was; of a directory, always. What comes here or goes is no change.
+        func hasSameContent(_ row: ItemRow) -> Bool {
+            if row.local.kind == .directory { return true }
+            let isOnlyHere = isDataless != row.local.isDataless
+            return hasSameTimes(row) && (isOnlyHere || fingerprint.inode == row.local.inode)
+        }
+
+        private func hasSameTimes(_ row: ItemRow) -> Bool {
+            fingerprint.size == row.local.size && fingerprint.mtime == row.local.mtime
         }
     }
 }

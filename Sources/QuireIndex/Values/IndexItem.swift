@@ -26,6 +26,12 @@ package struct IndexItem: Sendable, Hashable {
     package var state: ItemState
     /// What it is by its name, or by its content where that is here and the name says nothing.
     package var type: ContentType
+    /// When it came to be: kept through safe-saves; of an item that is older than the index, when its content was last written.
+    package var created: FileTime
+    /// When it came to the directory that it is in.
+    package var added: FileTime
+    /// Another where the content is another; the same through renames, downloads and evictions. Of a directory, always the same.
+    package var generation: Int64
 }
 
 /// In which ways an item differs from what the provider last acknowledged.

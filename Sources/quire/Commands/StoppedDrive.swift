@@ -42,7 +42,8 @@ struct StoppedDrive: DriveCaller {
         let configuration = home.configuration
         let view = DriveView(
             catalog: index, tree: index.tree, providerName: { configuration.providerName(of: $0) },
-            transfer: { _ in nil }, transfers: { [:] })
+            transfer: { _ in nil }, transfers: { [:] },
+            containerName: { configuration.displayName(of: $0) })
         var methods = MethodTable()
         ViewMethods(view: view).addMethods(to: &methods)
         CheckMethods(index: index) { configuration }.addMethods(to: &methods)

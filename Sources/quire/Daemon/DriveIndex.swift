@@ -20,7 +20,8 @@ struct DriveIndex: Sendable {
             mode: item.local.mode, mtime: item.local.mtime, ctime: item.local.ctime, inode: item.local.inode,
             container: item.container, base: item.base, isDataless: item.local.isDataless,
             isPending: !item.difference.isEmpty, isPinned: item.isPinned, tags: item.tags, state: item.state,
-            error: item.parked?.message, errorSince: item.parked?.since, type: item.type)
+            error: item.parked?.message, errorSince: item.parked?.since, type: item.type,
+            created: item.created, added: item.added, generation: item.generation)
     }
 }
 
@@ -63,6 +64,10 @@ extension DriveIndex: DriveCatalog {
     func setPinned(_ item: ItemID, _ isPinned: Bool) async throws { _ = try await index.setPinned(item, isPinned) }
     func count() async throws -> Int { try await index.counts().items }
     func setTags(_ item: ItemID, _ tags: [String]) async throws { _ = try await index.setTags(item, tags) }
+    func changeTags(_ item: ItemID, adding: [String], removing: [String]) async throws -> [String]? {
+        try await index.changeTags(item, adding: adding, removing: removing)
+    }
+    func mayHaveTags(inode: UInt64) -> Bool { index.mayHaveTags(inode: inode) }
 }
 
 extension QuireError {

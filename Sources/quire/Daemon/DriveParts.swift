@@ -50,7 +50,8 @@ struct DriveParts: Sendable {
         let late = LateSync()
         let view = DriveView(
             catalog: index, tree: index.tree, providerName: { configuration.providerName(of: $0) },
-            transfer: { late.transfer($0) }, transfers: { late.transfers() })
+            transfer: { late.transfer($0) }, transfers: { late.transfers() },
+            progress: { late.progress($0) }, containerName: { configuration.displayName(of: $0) })
         try mountpoint.make()
         // Asked of the mount itself it would be the daemon that answers.
         let shown = DrivePaths.realPath(mountpoint.path) ?? mountpoint.path

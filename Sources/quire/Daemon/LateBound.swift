@@ -24,6 +24,9 @@ final class LateSync: ContentSource {
         return Dictionary(transfers.map { ($0.item, $0.direction.state) }, uniquingKeysWith: { first, _ in first })
     }
 
+    /// How far what is under way for an item is.
+    func progress(_ item: ItemID) -> Transfer? { service.withLock({ $0 })?.transfers[item] }
+
     /// What is under way for an item.
     func transfer(_ item: ItemID) -> ItemState? { service.withLock({ $0 })?.transfers[item]?.direction.state }
 }

@@ -32,6 +32,10 @@ protocol DriveCatalog: Sendable {
 
     func setPinned(_ item: ItemID, _ isPinned: Bool) async throws
     func setTags(_ item: ItemID, _ tags: [String]) async throws
+    /// Returns the tags that the item has then; nil where it is gone.
+    func changeTags(_ item: ItemID, adding: [String], removing: [String]) async throws -> [String]?
+    /// Whether a file with this inode may have tags; false where it has none. Answers at once.
+    func mayHaveTags(inode: UInt64) -> Bool
 }
 
 /// One item as the index knows it.
@@ -59,4 +63,8 @@ struct CatalogEntry: Sendable, Hashable {
     var errorSince: FileTime?
     /// What its content is, by name or, where that says nothing and it is here, by content.
     var type: ContentType
+    var created: FileTime
+    var added: FileTime
+    /// Another where the content is another; of a directory, always the same.
+    var generation: Int64
 }

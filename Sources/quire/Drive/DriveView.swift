@@ -1,6 +1,7 @@
 import QuireCore
 import QuireIndex
 import QuireStore
+import QuireSync
 
 /// Answers questions about items, from the index and the store; asks no provider.
 struct DriveView: Sendable {
@@ -12,25 +13,14 @@ struct DriveView: Sendable {
     let transfer: @Sendable (ItemID) -> ItemState?
     /// The same of all items.
     let transfers: @Sendable () -> [ItemID: ItemState]
+    /// How far what is under way for an item is.
+    var progress: @Sendable (ItemID) -> Transfer? = { _ in nil }
+    /// What people know a container by.
+    var containerName: @Sendable (ContainerID) -> String = { $0.rawValue }
 
     /// How one item stands, what happened before the call included.
     func status(at path: RelativePath) async throws -> ItemStatus {
         status(try await entry(at: path))
-    }
-
-    /// All metadata of one item.
-    func info(at path: RelativePath) async throws -> ItemInfo {
-        let entry = try await entry(at: path)
-        let error = entry.error.map { message in
-            DriveStatus.Problem(
-                path: WirePath(path), message: message, since: WireTime(entry.errorSince ?? entry.ctime))
-        }
-        return ItemInfo(
-            status: status(entry), modified: WireTime(entry.mtime), changed: WireTime(entry.ctime),
-            mode: String(entry.mode, radix: 8), tags: entry.tags,
-            checksum: entry.isPending ? nil : entry.base?.checksum,
-            conflicts: try await copies(of: path).map(WirePath.init), error: error,
-            symlinkTarget: try await symlinkTarget(entry))
     }
 
     /// Items below a directory that satisfy all conditions, in parts; returns their number.
@@ -130,12 +120,5 @@ struct DriveView: Sendable {
             state: transfer(entry.id) ?? entry.state, version: entry.base?.version,
             provider: providerName(entry.container), container: entry.container,
             pinned: entry.isPinned, materialized: entry.isDataless || entry.kind != .file ? 0 : entry.size)
-    }
-
-    private func symlinkTarget(_ entry: CatalogEntry) async throws -> String? {
-        guard entry.kind == .symlink else { return nil }
-        let tree = tree
-        let target = try await Blocking.run { () throws(StoreError) in try tree.readLink(entry.path) }
-        return DisplayBytes.escaped(target)
     }
 }

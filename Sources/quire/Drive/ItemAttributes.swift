@@ -10,7 +10,12 @@ struct ItemAttributes: ItemAttributeSource {
     /// Shows, by `thumbnail`, where the largest picture lies; not among the names that are listed.
     var thumbnails: LateThumbnails?
 
-    static let names = ["id", "state", "version", "provider", "conflicts", "pinned", "tags"]
+    static let names = [
+        "id", "state", "version", "provider", "conflicts", "pinned", "tags", "type", "created", "added", "generation",
+        "uploaded", "percent-downloaded", "percent-uploaded", "container", "error",
+    ]
+
+    func mayHaveTags(inode: UInt64) -> Bool { view.catalog.mayHaveTags(inode: inode) }
 
     func attributeNames(at path: RelativePath) async -> [String] { Self.names }
 
@@ -32,7 +37,22 @@ struct ItemAttributes: ItemAttributeSource {
         case "conflicts": return "\(try await view.copies(of: path).count)"
         case "pinned": return entry.isPinned ? "1" : "0"
         case "tags": return entry.tags.joined(separator: ",")
-        default: return nil
+        case "error": return entry.error ?? ""
+        default: return text(name, try await view.details(entry))
+        }
+    }
+
+    private func text(_ name: String, _ details: ItemDetails) -> String? {
+        switch name {
+        case "type": details.type
+        case "created": "\(details.created)"
+        case "added": "\(details.added)"
+        case "generation": details.generation ?? ""
+        case "uploaded": details.uploaded ? "1" : "0"
+        case "percent-downloaded": "\(Int(details.percentDownloaded))"
+        case "percent-uploaded": "\(Int(details.percentUploaded))"
+        case "container": details.containerName
+        default: nil
         }
     }
 

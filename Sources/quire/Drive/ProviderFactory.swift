@@ -47,4 +47,9 @@ extension Configuration {
         let own = containers.first { $0.id == container }?.provider
         return own ?? defaultProvider?.name ?? ""
     }
+
+    /// What people know a container by: its directory's name, and the default one by who keeps it.
+    func displayName(of container: ContainerID) -> String {
+        containers.first { $0.id == container }.map { "\($0.name)" } ?? providerName(of: container)
+    }
 }

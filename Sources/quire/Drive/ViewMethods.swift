@@ -9,6 +9,7 @@ struct ViewMethods: Sendable {
         let view = view
         methods.on(ItemMethods.PathStatus.self) { target, _ in try await view.status(at: target.path.path) }
         methods.on(ItemMethods.Info.self) { target, _ in try await view.info(at: target.path.path) }
+        methods.on(ItemMethods.Tag.self) { change, _ in .init(tags: try await view.changeTags(change)) }
         methods.on(ItemMethods.Find.self) { query, context in
             let count = try await view.find(query) { items in
                 await context.sendParts(items) { $0.path.path.bytes.count + 400 }

@@ -1,0 +1,97 @@
+import ArgumentParser
+import QuireCore
+
+struct Tag: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Add, remove and list the tags of documents.",
+        discussion: """
+            Tags are found with `quire find 'tags == work'`. File managers see them as the attribute user.xdg.tags. They stay with \
+            a document when it is renamed or saved, and on this device.
+            """,
+        subcommands: [TagAdd.self, TagRemove.self, TagList.self])
+}
+
+struct TagAdd: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "add", abstract: "Add tags to documents.",
+        discussion: "They come after those that a document has; each is there once.")
+
+    @OptionGroup var home: HomeOptions
+
+    @Argument(help: "A tag, or several with commas between them.")
+    var tags: String
+
+    @Argument(help: "Documents or directories.")
+    var paths: [String]
+
+    func run() async throws {
+        let tags = ItemAttributes.tags(tags)
+        guard !tags.isEmpty else { throw QuireError(.usage, "no tag is given") }
+        try await TagChange(home: home).run(paths, add: tags, remove: [])
+    }
+}
+
+struct TagRemove: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "remove", abstract: "Take tags away from documents.",
+        discussion: "Tags that a document does not have are passed over.")
+
+    @OptionGroup var home: HomeOptions
+
+    @Argument(help: "A tag, or several with commas between them.")
+    var tags: String
+
+    @Argument(help: "Documents or directories.")
+    var paths: [String]
+
+    func run() async throws {
+        let tags = ItemAttributes.tags(tags)
+        guard !tags.isEmpty else { throw QuireError(.usage, "no tag is given") }
+        try await TagChange(home: home).run(paths, add: [], remove: tags)
+    }
+}
+
+struct TagList: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "list", abstract: "Print the tags of documents.",
+        discussion: "Of one PATH a tag a line; of several, a line for each with its tags after a colon.")
+
+    @OptionGroup var home: HomeOptions
+
+    @Flag(help: "Print JSON, one object a line.")
+    var json = false
+
+    @Argument(help: "Documents or directories.")
+    var paths: [String]
+
+    private struct Line: Encodable {
+        var path: WirePath
+        var tags: [String]
+    }
+
+    func run() async throws {
+        let drive = try await DriveSession.daemonOrStopped(home)
+        for path in try drive.targets(paths) {
+            let tags = try await drive.caller.call(ItemMethods.Tag.self, .init(path: path)).tags
+            if json {
+                try Output.json(Line(path: path, tags: tags))
+            } else if paths.count == 1 {
+                for tag in tags { Output.line(tag) }
+            } else {
+                Output.line("\(path.path): \(tags.joined(separator: ", "))")
+            }
+        }
+    }
+}
+
+/// What `tag add` and `tag remove` do.
+private struct TagChange {
+    let home: HomeOptions
+
+    func run(_ paths: [String], add: [String], remove: [String]) async throws {
+        let drive = try await DriveSession.daemonOrStopped(home)
+        for path in try drive.targets(paths) {
+            _ = try await drive.caller.call(ItemMethods.Tag.self, .init(path: path, add: add, remove: remove))
+        }
+    }
+}
