@@ -121,7 +121,8 @@ extension DriveParts {
             items: items, pending: PendingCounts(status.pending), conflicts: status.conflicts.count,
             heldDeletions: status.heldDeletions, errors: errors,
             providers: providers(status.engines), passthrough: mount.isPassthrough,
-            rescanning: index.index.rescanProgress.isActive)
+            rescanning: index.index.rescanProgress.isActive,
+            lacksMimeDatabase: !TypeCatalog.system.database.isInstalled)
     }
 
     private func providers(_ engines: [EngineStatus]) -> [DriveStatus.Provider] {
