@@ -57,6 +57,7 @@ enum Versions {
             try await FileCoordinator().coordinate(writingItemAt: url) { url in
                 try await FileVersion.removeOtherVersionsOfItem(at: url)
             }
+        case "details": try await details(url)
         default: try await values(url)
         }
     }
@@ -87,6 +88,29 @@ enum Versions {
         Output.line(
             "versions", "current=\(current != nil)", "unresolved=\(unresolved.count)", "found=\(found)",
             texts.joined(separator: " "))
+    }
+
+    private static func details(_ url: URL) async throws {
+        let percent = ["NSURLUbiquitousItemPercentDownloadedKey", "NSURLUbiquitousItemPercentUploadedKey"]
+        let values = try await url.promisedItemResourceValues(
+            forKeys: Set(percent.map { URLResourceKey(rawValue: $0) }).union([
+                .contentTypeKey, .typeIdentifierKey, .localizedTypeDescriptionKey, .creationDateKey,
+                .addedToDirectoryDateKey,
+                .contentModificationDateKey, .generationIdentifierKey, .fileAllocatedSizeKey, .isPackageKey,
+                .isHiddenKey,
+                .parentDirectoryURLKey, .ubiquitousItemContainerDisplayNameKey, .documentIdentifierKey, .tagNamesKey,
+            ]))
+        let dates = [values.creationDate, values.addedToDirectoryDate].compactMap { $0 }
+        Output.line(
+            "details", "known=\(values.keys.count)", "\(values.contentType?.identifier ?? "none")",
+            "image=\(values.contentType?.conforms(to: .image) == true)", values.localizedTypeDescription ?? "none",
+            "dates=\(dates.count)", "modified=\(Int(values.contentModificationDate?.timeIntervalSince1970 ?? 0))",
+            "generation=\(values.generationIdentifier != nil)", "allocated=\(values.fileAllocatedSize ?? -1)",
+            "package=\(values.isPackage == true)", "hidden=\(values.isHidden == true)",
+            "in=\(values.parentDirectory?.lastPathComponent ?? "none")",
+            "percent=\(Int(values.ubiquitousItemPercentDownloaded ?? -1))/\(Int(values.ubiquitousItemPercentUploaded ?? -1))",
+            "tags=\(values.tagNames?.joined(separator: ",") ?? "none")",
+            "container=\(values.ubiquitousItemContainerDisplayName ?? "none")")
     }
 
     private static func values(_ url: URL) async throws {

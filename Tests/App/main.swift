@@ -6,7 +6,7 @@ import Quire
 //   coordinator ID [presenter=P] [purpose=TEXT]     access NAME async|prepare|url|queue|sync COORDINATOR KIND:PATH…
 //   tell NAME end|fail|write TEXT|remove|show|move NEWNAME|nest read|write|other     cancel COORDINATOR
 //   present ID PATH|-     place ID PATH     unpresent ID     edit ID TEXT     answer ID yielding|refusing|silent|other
-//   versions|replace|resolve|remove|remove-current|remove-others|values PATH
+//   versions|replace|resolve|remove|remove-current|remove-others|values|details PATH
 //   document open|type|save|close|picture|undo ID [PATH|TEXT]     add PATH CONTENTS     discard|nonlocal PATH
 //   ubiquity start|evict|in|out PATH [DESTINATION]
 //   crowd N PATH: N accesses at once, each of which adds a line by reading and writing
@@ -129,7 +129,8 @@ func obey(_ words: [String]) async {
     case "ubiquity": await Ubiquity.obey(Array(words.dropFirst()))
     case "document": documents.obey(Array(words.dropFirst()))
     case "add": await Versions.add(URL(filePath: words[2]), to: URL(filePath: words[1]))
-    case "versions", "replace", "resolve", "remove", "remove-current", "remove-others", "values", "discard", "nonlocal",
+    case "versions", "replace", "resolve", "remove", "remove-current", "remove-others", "values", "details", "discard",
+        "nonlocal",
         "move":
         await Versions.obey(words[0], URL(filePath: words[1]))
     case "crowd": Task.detached { await Crowd.run(Int(words[1]) ?? 0, URL(filePath: words[2])) }

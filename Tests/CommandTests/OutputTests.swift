@@ -41,6 +41,15 @@ struct OutputTests {
         #expect(!StatusText.drive(none).contains("Held"))
     }
 
+    @Test("status says that types are known by their extensions only")
+    func mimeDatabase() throws {
+        let status = DriveStatus(home: "/h", mountpoint: "/m", device: "d", state: .mounted, lacksMimeDatabase: true)
+        #expect(StatusText.drive(status).contains("shared-mime-info"))
+        #expect(String(decoding: try WireCodec.line(status), as: UTF8.self).contains("\"lacksMimeDatabase\":true"))
+        let other = DriveStatus(home: "/h", mountpoint: "/m", device: "d", state: .mounted)
+        #expect(!StatusText.drive(other).contains("Types"))
+    }
+
     @Test("status --driver shows requests as a table, what waited below, and why there is no passthrough")
     func driverTable() {
         let none = DriverStatus.Times(count: 0, p50: 0, p99: 0, longest: 0, total: 0)

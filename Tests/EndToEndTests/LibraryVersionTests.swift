@@ -132,6 +132,8 @@ extension EndToEnd {
             }
         }
 
+        private static func name(_ path: String) -> String { path.split(separator: "/").last.map(String.init) ?? "" }
+
         @Test("Promised values tell of a document whose content is elsewhere, and leave it there")
         func values() async throws {
             try await Workspace.use { space in
@@ -149,6 +151,29 @@ extension EndToEnd {
                 #expect(try await app.next().contains("nothing is at none"))
                 try app.tell("values /etc/passwd")
                 #expect(try await app.next().contains("is on no drive"))
+            }
+        }
+
+        @Test("Promised values tell what a document is and since when, whether it is here or not, and leave it there")
+        func details() async throws {
+            try await Workspace.use { space in
+                let drive = try await space.mounted()
+                try await drive.sh(
+                    "echo text > doc.png; touch -d @1000000000 doc.png; setfattr -n user.xdg.tags -v a,b doc.png")
+                try await drive.sync()
+                try await drive.quire("evict", "doc.png").require(0)
+                let app = try App()
+                try app.tell("details \(drive.mountpoint)/doc.png")
+                try await app.hears(
+                    "details known=16 public.png image=true PNG image dates=2 modified=1000000000 generation=false "
+                        + "allocated=0 package=false hidden=false in=\(Self.name(drive.mountpoint)) percent=0/100 tags=a,b "
+                        + "container=embedded")
+                #expect(try await drive.json("status", "doc.png").only("state").string == "dataless")
+                try await drive.sh("cat doc.png > ../copy")
+                try app.tell("details \(drive.mountpoint)/doc.png")
+                let answer = try await app.next()
+                #expect(
+                    answer.contains("generation=true allocated=5") && answer.contains("percent=100/100"), "\(answer)")
             }
         }
 

@@ -57,6 +57,32 @@ extension EndToEnd {
             }
         }
 
+        @Test("asking in any way opens no document at the provider; reading one opens it")
+        func noReads() async throws {
+            try await Self.withProvider { space, drive in
+                try await drive.sh(
+                    "mkdir d; echo text > d/doc; echo nameless > nameless; setfattr -n user.xdg.tags -v a d/doc")
+                try await drive.sync()
+                try await drive.quire("evict", "d").require(0)
+                try await drive.quire("evict", "nameless").require(0)
+                func opens(_ command: String) async throws -> String {
+                    let script = "\(Machine.programs)/count_opens.py"
+                    return try await drive.sh("/usr/bin/python3 \(script) '\(space.root)/shared' sh -c '\(command)'")
+                        .trimmingCharacters(in: .whitespacesAndNewlines)
+                }
+                for command in [
+                    #""$QUIRE" info d/doc nameless d"#, #""$QUIRE" info --json d/doc"#, #""$QUIRE" tag list d/doc"#,
+                    #""$QUIRE" find "kMDItemContentTypeTree == public.text || tags == a""#,
+                    "for a in type created added generation percent-downloaded state error; do getfattr -n user.quire.$a d/doc; done",
+                    "getfattr -d d/doc; stat d/doc nameless; ls -l d",
+                ] {
+                    #expect(try await opens(command) == "0", "\(command)")
+                    #expect(try await drive.json("status", "d/doc").only("materialized").int == 0, "\(command)")
+                }
+                #expect(try await opens("cat d/doc") != "0")
+            }
+        }
+
         @Test("info tells single attributes by either name, and says which there are")
         func infoByName() async throws {
             try await Workspace.use { space in

@@ -70,6 +70,27 @@ struct TypeTests {
         }
     }
 
+    @Test("what stands far inside of a file is looked for where its beginning says nothing")
+    func farInside() async throws {
+        try await withDrive { drive in
+            let mime = drive.directory + "/mime"
+            mkdir(mime, 0o755)
+            try "50:a/b:*.ab\n".write(toFile: mime + "/globs2", atomically: false, encoding: .utf8)
+            let rule = Array("MIME-Magic\0\n[50:image/x-far]\n>32769=\0\u{5}CD001\n".utf8)
+            try Data(rule).write(to: URL(fileURLWithPath: mime + "/magic"))
+            drive.index.close()
+            try await reopened(drive, types: ItemTyper(TypeCatalog(MimeDatabase.read([mime])))) { again in
+                let zeros = String(repeating: "\0", count: 32_769)
+                try again.create("far", zeros + "CD001 and more")
+                try again.create("near", zeros + "nothing")
+                try await wait(again, for: "far", toBe: "dyn.mime.image.x-far")
+                try await again.index.typesNoted()
+                let near = try await again.item("near")
+                #expect(near.type == .data)
+            }
+        }
+    }
+
     @Test("a file that is open for writing is looked at when it is closed")
     func openForWriting() async throws {
         try await withDrive { drive in

@@ -48,13 +48,15 @@ package struct DriveStatus: Codable, Sendable, Hashable {
     package var passthrough: Bool
     /// Whether store and index are still being compared after the start.
     package var rescanning: Bool
+    /// True where content types are known by common extensions only, as no MIME database is installed; else missing.
+    package var lacksMimeDatabase: Bool?
 
     package init(
         home: String, mountpoint: String?, device: String, state: State, items: Int = 0,
         pending: PendingCounts = .init(),
         conflicts: Int = 0, heldDeletions: Int = 0, errors: [Problem] = [], providers: [Provider] = [],
         passthrough: Bool = false,
-        rescanning: Bool = false
+        rescanning: Bool = false, lacksMimeDatabase: Bool = false
     ) {
         self.home = home
         self.mountpoint = mountpoint
@@ -68,11 +70,12 @@ package struct DriveStatus: Codable, Sendable, Hashable {
         self.providers = providers
         self.passthrough = passthrough
         self.rescanning = rescanning
+        self.lacksMimeDatabase = lacksMimeDatabase ? true : nil
     }
 
     private enum CodingKeys: CodingKey {
         case home, mountpoint, device, state, items, pending, conflicts, heldDeletions, errors, providers, passthrough,
-            rescanning
+            rescanning, lacksMimeDatabase
     }
 
     package func encode(to encoder: any Encoder) throws {
@@ -89,6 +92,7 @@ package struct DriveStatus: Codable, Sendable, Hashable {
         try container.encode(providers, forKey: .providers)
         try container.encode(passthrough, forKey: .passthrough)
         try container.encode(rescanning, forKey: .rescanning)
+        try container.encodeIfPresent(lacksMimeDatabase, forKey: .lacksMimeDatabase)
     }
 }
 

@@ -65,6 +65,14 @@ package enum QueryMethods {
         package var status: ItemStatus
         package var modified: WireTime
         package var changed: WireTime
+        package var created: WireTime
+        package var added: WireTime
+        /// A uniform type identifier.
+        package var type: String
+        /// The type and all that it conforms to, nearer ones first.
+        package var typeTree: [String]
+        /// What people know its container by.
+        package var containerName: String
         package var tags: [String]
         /// The provider has all of it.
         package var uploaded: Bool
@@ -72,8 +80,14 @@ package enum QueryMethods {
         package var dataless: Bool
 
         package init(
-            status: ItemStatus, modified: WireTime, changed: WireTime, tags: [String], uploaded: Bool, dataless: Bool
+            status: ItemStatus, modified: WireTime, changed: WireTime, created: WireTime, added: WireTime, type: String,
+            typeTree: [String], containerName: String, tags: [String], uploaded: Bool, dataless: Bool
         ) {
+            self.created = created
+            self.added = added
+            self.type = type
+            self.typeTree = typeTree
+            self.containerName = containerName
             self.status = status
             self.modified = modified
             self.changed = changed

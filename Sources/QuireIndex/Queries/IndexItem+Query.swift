@@ -22,6 +22,10 @@ extension IndexItem {
         case .uploaded: .flag(base != nil && difference.isEmpty)
         case .hasConflicts: .flag(state == .conflict)
         case .dataless: .flag(local.isDataless)
+        case .downloading: .flag(state == .downloading)
+        case .uploading: .flag(state == .uploading)
+        case .ubiquitous: .flag(state != .localOnly)
+        case .error: parked.map { .text([Array($0.message.utf8)]) }
         case .downloadingStatus:
             .text([Array(DownloadingStatus(isDataless: local.isDataless).rawValue.utf8)])
         case .contentType, .contentTypeTree, .typeName: type.values(of: attribute).map { .text($0) }

@@ -29,6 +29,14 @@ package enum QueryAttribute: String, Sendable, Hashable, CaseIterable {
     case hasConflicts
     /// Only its attributes are here.
     case dataless
+    /// Its content is on the way here.
+    case downloading
+    /// Its content is on the way to the provider.
+    case uploading
+    /// It is kept by a provider, or is to be.
+    case ubiquitous
+    /// Why it could not be uploaded or downloaded.
+    case error
     case downloadingStatus
     /// A uniform type identifier: what the content is.
     case contentType
@@ -44,12 +52,12 @@ package enum QueryAttribute: String, Sendable, Hashable, CaseIterable {
 
     package var kind: Kind {
         switch self {
-        case .name, .path, .kind, .state, .tags, .container, .downloadingStatus, .contentType, .contentTypeTree,
+        case .name, .path, .kind, .state, .tags, .container, .error, .downloadingStatus, .contentType, .contentTypeTree,
             .typeName:
             .text
         case .size: .number
         case .modified, .changed, .created, .added: .date
-        case .pinned, .dirty, .uploaded, .hasConflicts, .dataless: .flag
+        case .pinned, .dirty, .uploaded, .hasConflicts, .dataless, .downloading, .uploading, .ubiquitous: .flag
         }
     }
 
@@ -68,6 +76,9 @@ package enum QueryAttribute: String, Sendable, Hashable, CaseIterable {
         "kMDItemFSContentChangeDate": .modified, "kMDItemContentModificationDate": .modified, "kMDItemUserTags": .tags,
         "NSMetadataUbiquitousItemHasUnresolvedConflictsKey": .hasConflicts,
         "NSMetadataUbiquitousItemIsUploadedKey": .uploaded,
+        "NSMetadataUbiquitousItemIsDownloadingKey": .downloading, "NSMetadataUbiquitousItemIsUploadingKey": .uploading,
+        "NSMetadataItemIsUbiquitousKey": .ubiquitous, "NSMetadataUbiquitousItemUploadingErrorKey": .error,
+        "NSMetadataUbiquitousItemDownloadingErrorKey": .error,
         "NSMetadataUbiquitousItemDownloadingStatusKey": .downloadingStatus,
         "NSMetadataUbiquitousItemContainerDisplayNameKey": .container,
     ]

@@ -151,6 +151,9 @@ struct QueryCompiler {
         case .uploaded: return self.flag("(b.id IS NOT NULL AND i.pending = 0)", holds)
         case .hasConflicts: return self.flag(state { $0 == .conflict }, holds)
         case .dataless: return self.flag("(i.dataless = 1)", holds)
+        case .downloading: return self.flag(state { $0 == .downloading }, holds)
+        case .uploading: return self.flag(state { $0 == .uploading }, holds)
+        case .ubiquitous: return self.flag(state { $0 != .localOnly }, holds)
         default: return .unknown
         }
     }

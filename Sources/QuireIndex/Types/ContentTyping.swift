@@ -147,15 +147,25 @@ final class ContentTyping: @unchecked Sendable {
         }
     }
 
+    /// Most files say what they are in their first page; few rules look further.
+    private static let reaches = [4096, TypeCatalog.contentReach]
+
     /// By what is in the store now; nil where that is another file than the row's.
     private func type(_ row: Row) -> ContentType? {
-        switch opener.beginning(
-            of: row.path, inode: UInt64(bitPattern: row.inode), size: row.size, mtime: FileTime(nanoseconds: row.mtime),
-            limit: TypeCatalog.contentReach)
-        {
-        case .content(let bytes): catalog.type(catalog.number(content: bytes, isWhole: bytes.count == row.size))
-        case .unreadable: .data
-        case .another: nil
+        var type = ContentType.data
+        for reach in Self.reaches {
+            let beginning = opener.beginning(
+                of: row.path, inode: UInt64(bitPattern: row.inode), size: row.size,
+                mtime: FileTime(nanoseconds: row.mtime), limit: reach)
+            switch beginning {
+            case .content(let bytes):
+                let isWhole = bytes.count == row.size
+                type = catalog.type(catalog.number(content: bytes, isWhole: isWhole))
+                if type != .data || isWhole { return type }
+            case .unreadable: return .data
+            case .another: return nil
+            }
         }
+        return type
     }
 }

@@ -85,6 +85,6 @@ struct StoppedDrive: DriveCaller {
             errors: DriveStatus.Problem.list(errors),
             providers: names.compactMap { $0.flatMap(configuration.provider(named:)) }.map {
                 DriveStatus.Provider(name: $0.name, url: $0.url, online: false)
-            })
+            }, lacksMimeDatabase: !TypeCatalog.system.database.isInstalled)
     }
 }

@@ -124,7 +124,10 @@ struct DriveView: Sendable {
     /// What a running query tells of an item.
     func record(_ entry: CatalogEntry) -> QueryMethods.ItemRecord {
         QueryMethods.ItemRecord(
-            status: status(entry), modified: WireTime(entry.mtime), changed: WireTime(entry.ctime), tags: entry.tags,
+            status: status(entry), modified: WireTime(entry.mtime), changed: WireTime(entry.ctime),
+            created: WireTime(entry.created), added: WireTime(entry.added), type: entry.type.identifier,
+            typeTree: TypeCatalog.system.tree(entry.type).map(\.identifier),
+            containerName: containerName(entry.container), tags: entry.tags,
             uploaded: entry.base != nil && !entry.isPending, dataless: entry.isDataless)
     }
 }

@@ -23,6 +23,10 @@ enum StatusText {
         for problem in status.errors {
             lines.append(row("Error", "\(problem.path.path): \(problem.message) (since \(problem.since))"))
         }
+        if status.lacksMimeDatabase ?? false {
+            lines.append(
+                row("Types", "by common extensions only: no MIME database is installed (package shared-mime-info)"))
+        }
         if status.rescanning { lines.append(row("Rescan", "comparing the store with the index")) }
         return lines.joined(separator: "\n")
     }
