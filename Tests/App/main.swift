@@ -8,6 +8,7 @@ import Quire
 //   present ID PATH|-     place ID PATH     unpresent ID     edit ID TEXT     answer ID yielding|refusing|silent|other
 //   versions|replace|resolve|remove|remove-current|remove-others|values|details PATH
 //   document open|type|save|close|picture|undo ID [PATH|TEXT]     add PATH CONTENTS     discard|nonlocal PATH
+//   query start|results|stop|pause|resume|sort|groups ID [HOME EXPRESSION…|ATTRIBUTE]     find-or-create HOME NAME
 //   ubiquity start|evict|in|out PATH [DESTINATION]
 //   crowd N PATH: N accesses at once, each of which adds a line by reading and writing
 //   follow PATH plain|coordinated LAST: reads the number in a document whenever it changes
@@ -133,6 +134,8 @@ func obey(_ words: [String]) async {
         "nonlocal",
         "move":
         await Versions.obey(words[0], URL(filePath: words[1]))
+    case "query": await RunningQueries.obey(Array(words.dropFirst()))
+    case "find-or-create": await RunningQueries.document(words[2], home: words[1])
     case "crowd": Task.detached { await Crowd.run(Int(words[1]) ?? 0, URL(filePath: words[2])) }
     case "follow": await follow(words)
     case "edit-much":
