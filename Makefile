@@ -14,6 +14,8 @@
 # make check           formatting, imports, links and examples in the documents
 # make format          format the sources
 # make docs            check the documents, regenerate the command-line reference and the manual page
+# make thumbnails-sheet  pictures of documents of each kind, as a device shows them that has none of their content
+#                      [OUTPUT=.build/thumbnails.png]
 # make test-providers  only the tests of providers and their conformance suite
 
 SWIFT ?= swift
@@ -23,7 +25,7 @@ PREFIX ?= /usr/local
 TEST_WIDTH = SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH=4
 SWIFT_FILES = Package.swift Sources Tests Examples Benchmarks/Package.swift Benchmarks/Sources Benchmarks/Claims
 
-.PHONY: build test tsan stress soak mount unmount install uninstall bench conformance check format docs test-providers deps test-deps bench-deps
+.PHONY: build test tsan stress soak mount unmount install uninstall bench conformance check format docs thumbnails-sheet test-providers deps test-deps bench-deps
 
 # With the Swift libraries inside: what is installed runs without the toolchain.
 build: deps
@@ -78,6 +80,9 @@ docs: build
 	Scripts/check-docs
 	Scripts/command-reference $(QUIRE) > Documentation/CommandLine.md
 	Scripts/manual-page $(QUIRE) > Packaging/quire.1
+
+thumbnails-sheet: test-deps build
+	Scripts/thumbnails-sheet $(QUIRE) $(or $(OUTPUT),.build/thumbnails.png)
 
 test-providers: deps
 	$(TEST_WIDTH) $(SWIFT) test --filter QuireProvidersTests

@@ -48,9 +48,18 @@ let package = Package(
             swiftSettings: settings),
         // Both ends of the control socket: what the daemon, the commands and the library share.
         .target(name: "QuireTransport", dependencies: ["QuireCore"], swiftSettings: settings),
+        // Pictures of documents: made by confined programs, kept, and shown where file managers look.
+        .target(
+            name: "QuireThumbnails",
+            dependencies: [
+                "CLinux", "QuireCore",
+                .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "Logging", package: "swift-log"),
+            ],
+            swiftSettings: settings),
         .target(
             name: "Quire",
-            dependencies: ["QuireTransport", "QuireCore", "CLinux", .product(name: "Crypto", package: "swift-crypto")],
+            dependencies: ["QuireTransport", "QuireThumbnails", "QuireCore", "CLinux"],
             swiftSettings: settings),
         .target(name: "QuireCoordination", dependencies: ["QuireCore"], swiftSettings: settings),
         .target(
@@ -103,7 +112,7 @@ let package = Package(
             dependencies: [
                 "CLinux",
                 "QuireTransport", "QuireCore", "QuireStore", "QuireIndex", "QuireCoordination", "QuireProviders",
-                "QuireSync",
+                "QuireSync", "QuireThumbnails",
                 "QuireFilesystem",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
@@ -115,14 +124,15 @@ let package = Package(
             swiftSettings: settings),
     ]
         + [
-            "QuireCoordination", "QuireStore", "QuireProviders",
+            "QuireCoordination", "QuireStore", "QuireProviders", "QuireThumbnails",
         ].map {
             .testTarget(
                 name: "\($0)Tests", dependencies: [.init(stringLiteral: $0), "QuireCore", "CLinux"],
                 swiftSettings: settings)
         } + [
             .testTarget(
-                name: "QuireTests", dependencies: ["Quire", "QuireTransport", "QuireCore", "CLinux"],
+                name: "QuireTests",
+                dependencies: ["Quire", "QuireThumbnails", "QuireTransport", "QuireCore", "CLinux"],
                 swiftSettings: settings),
             .testTarget(name: "QuireCoreTests", dependencies: ["QuireCore"], swiftSettings: settings),
             .testTarget(

@@ -25,6 +25,7 @@ struct QuireCommand: AsyncParsableCommand {
                 name: "Documents",
                 subcommands: [
                     Find.self, Info.self, Tag.self, Download.self, Evict.self, Pin.self, Unpin.self, Manifest.self,
+                    Thumbnail.self,
                 ]),
             CommandGroup(
                 name: "Versions",

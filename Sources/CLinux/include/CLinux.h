@@ -70,4 +70,23 @@ int quire_add_thread_niceness(int increment);
 // statx(2) with all fields; `buffer` holds a struct statx (256 bytes).
 int quire_statx(int directory, const char *path, int flags, void *buffer);
 
+// What a confined program may use. Sizes in bytes, 0 where there is no limit.
+struct quire_confinement {
+    uint64_t address_space;  // RLIMIT_AS
+    uint64_t file_size;      // RLIMIT_FSIZE
+    unsigned cpu_seconds;    // RLIMIT_CPU
+    unsigned descriptors;    // RLIMIT_NOFILE
+    unsigned processes;      // RLIMIT_NPROC, where processes of its own can be told apart
+    uid_t user;              // who it becomes where the caller is root
+    gid_t group;
+};
+// Starts a program that is not trusted with anything but its working directory: a session of its own, niceness 19, no
+// descriptor but /dev/null as 0, 1 and 2, no new privileges, the limits above; without network and in a process namespace
+// of its own (which ends with it) where the kernel allows that. `program` is an absolute path, `arguments` and
+// `environment` end with NULL. Returns the process to wait for and to kill, -1 and errno on failure; what cannot be executed
+// ends with 127.
+pid_t quire_spawn_confined(
+    const char *program, char *const arguments[], char *const environment[], const char *directory,
+    const struct quire_confinement *limits);
+
 #endif

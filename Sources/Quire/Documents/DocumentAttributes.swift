@@ -2,6 +2,7 @@ public import Foundation
 import CLinux
 import Glibc
 import QuireCore
+public import QuireThumbnails
 
 /// What a document writes beside its contents, see `Document.fileAttributesToWrite(to:for:)`.
 public struct DocumentAttributes: Sendable, Hashable {
@@ -27,14 +28,8 @@ public struct DocumentAttributes: Sendable, Hashable {
         } catch {
             failure = error
         }
-        for (size, picture) in thumbnailDictionary {
-            do {
-                try cache.store(picture, size, of: url)
-            } catch {
-                failure = failure ?? error
-            }
-        }
-        return failure
+        let unshown = cache.give(thumbnailDictionary, to: url)
+        return failure ?? unshown
     }
 
     private func write(_ tags: [String], to url: URL) throws {

@@ -1,5 +1,6 @@
 public import Foundation
 import QuireCore
+public import QuireThumbnails
 import QuireTransport
 
 /// What is known of an item whether or not its content is here (URLResourceValues of promised items).

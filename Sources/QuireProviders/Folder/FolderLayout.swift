@@ -6,6 +6,8 @@ enum FolderLayout {
     static let store: FileName = "store.json"
     static let lock: FileName = "lock"
     static let temporary: FileName = "tmp"
+    /// Pictures of documents, see `ThumbnailStorage`.
+    static let thumbnails: FileName = "thumbnails"
     /// Bytes of foreign tools that slipped in and could not be put back; never swept.
     static let kept: FileName = "kept"
 

@@ -20,6 +20,10 @@ package final class MemoryProvider: DocumentProvider {
         case move(RelativePath, to: RelativePath)
         case delete(RelativePath)
         case freeSpace
+        case thumbnails
+        case thumbnail(String)
+        case putThumbnail(String)
+        case removeThumbnail(String)
     }
 
     package let capabilities: ProviderCapabilities
@@ -214,7 +218,7 @@ package final class MemoryProvider: DocumentProvider {
         }
     }
 
-    private func access<Value: Sendable>(
+    func access<Value: Sendable>(
         _ operation: Operation, _ body: (inout MemoryTree) throws(ProviderError) -> Value
     ) throws(ProviderError) -> Value {
         if Task.isCancelled { throw ProviderError(.cancelled, "the operation was cancelled") }

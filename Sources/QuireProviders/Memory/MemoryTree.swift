@@ -39,6 +39,10 @@ package struct MemoryTree: Sendable {
     package var identity = "memory-\(String(UInt64.random(in: 0 ... .max), radix: 16))"
     var isOnline = true
     var operations: [MemoryProvider.Operation] = []
+    /// By name, with the count of the change that stored them.
+    var thumbnails: [String: (picture: [UInt8], stored: Int)] = [:]
+    /// Counts the changes of thumbnails.
+    var thumbnailCounter = 0
 
     init() {}
 

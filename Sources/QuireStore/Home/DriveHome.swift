@@ -22,6 +22,8 @@ package struct DriveHome: Sendable, Hashable {
     package var dataRootPath: String { path + "/data" }
     package var indexPath: String { path + "/index.sqlite" }
     package var stagingPath: String { path + "/staging" }
+    /// The drive's own thumbnails.
+    package var thumbnailsPath: String { path + "/thumbnails" }
     package var versionsPath: String { path + "/versions" }
     /// Of the embedded folder provider.
     package var providerPath: String { path + "/provider" }

@@ -2,7 +2,7 @@ import QuireCore
 import Synchronization
 
 /// Wakes one waiter; a signal raised while nobody waits is kept for the next.
-final class WakeSignal: Sendable {
+package final class WakeSignal: Sendable {
     private struct State {
         var isRaised = false
         var waiter: CheckedContinuation<Void, Never>?
@@ -11,8 +11,10 @@ final class WakeSignal: Sendable {
     /// Innermost lock: nothing else is taken while it is held; the waiter is resumed outside.
     private let state = Lock(State())
 
+    package init() {}
+
     /// Wakes the waiter, or the next one.
-    func raise() {
+    package func raise() {
         let waiter = state.withLock { state in
             state.isRaised = state.waiter == nil
             let waiter = state.waiter
@@ -23,7 +25,7 @@ final class WakeSignal: Sendable {
     }
 
     /// Waits until raised, until `timeout` has passed, or until the task is cancelled. One waiter at a time.
-    func wait(atMost timeout: Duration, clock: SyncClock) async {
+    package func wait(atMost timeout: Duration, clock: SyncClock) async {
         await withTaskGroup(of: Void.self) { group in
             group.addTask {
                 // Cancelled or over: in both cases waiting ends.

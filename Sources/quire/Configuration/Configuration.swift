@@ -36,6 +36,7 @@ struct Configuration: Sendable, Equatable {
     var deadlineSeconds = 10
     /// Extensions of directories that are one document.
     var packageExtensions = PackageNames.standardExtensions
+    var thumbnails = ThumbnailSettings()
     var ephemeralPatterns = EphemeralNames.standardPatterns
     var providers: [Provider] = []
     var containers: [Container] = []

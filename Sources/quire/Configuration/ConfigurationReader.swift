@@ -47,7 +47,9 @@ struct ConfigurationReader {
                 "\(file): made by a newer Quire (format \(format); this one knows \(Configuration.format))",
                 remedy: "Use the newer version")
         }
-        note(root, known: ["format", "drive", "sync", "coordination", "ephemeral", "provider", "container"])
+        note(
+            root,
+            known: ["format", "drive", "sync", "coordination", "ephemeral", "thumbnails", "provider", "container"])
         let drive = try root.section("drive") ?? Section(file: file, name: "drive", table: TOMLTable())
         note(drive, known: ["device_id", "device_name"])
         var result = Configuration(
@@ -86,6 +88,14 @@ struct ConfigurationReader {
             note(coordination, known: ["deadline_seconds", "packages"])
             if let value = try coordination.integer("deadline_seconds", in: 1...3600) { result.deadlineSeconds = value }
             if let value = try coordination.strings("packages") { result.packageExtensions = value }
+        }
+        if let thumbnails = try root.section("thumbnails") {
+            note(thumbnails, known: ["make", "text", "megabytes"])
+            if let value = try thumbnails.boolean("make") { result.thumbnails.makes = value }
+            if let value = try thumbnails.boolean("text") { result.thumbnails.drawsText = value }
+            if let value = try thumbnails.integer("megabytes", in: 1...1_000_000) {
+                result.thumbnails.megabytes = value
+            }
         }
         if let ephemeral = try root.section("ephemeral") {
             note(ephemeral, known: ["patterns"])

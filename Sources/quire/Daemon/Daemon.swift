@@ -63,6 +63,12 @@ enum Daemon {
                             isBusy: { [mount = parts.mount] in mount.isBusy })),
                     .init(service: SyncRunner(sync: parts.sync), successTerminationBehavior: .ignore),
                     .init(
+                        service: ThumbnailService(
+                            keeper: parts.thumbnails, inbox: parts.inbox,
+                            pollInterval: .seconds(parts.home.configuration.pollSeconds),
+                            isBusy: { [mount = parts.mount] in mount.isBusy }),
+                        successTerminationBehavior: .ignore),
+                    .init(
                         service: MountService(mount: parts.mount, logger: logger),
                         successTerminationBehavior: .gracefullyShutdownGroup),
                     .init(

@@ -19,7 +19,9 @@ struct DaemonMethods {
         addVersions(to: &methods)
         parts.setup.addMethods(to: &methods)
         ViewMethods(view: parts.view).addMethods(to: &methods)
-        SyncMethods(sync: parts.sync).addMethods(to: &methods)
+        SyncMethods(sync: parts.sync, whenSynchronised: { [inbox = parts.inbox] in inbox.noteSync() })
+            .addMethods(to: &methods)
+        addThumbnails(to: &methods)
         CheckMethods(index: parts.index) { parts.home.configuration }.addMethods(to: &methods)
         CoordinationService(
             coordinator: parts.coordinator, logger: logger,
@@ -43,6 +45,13 @@ struct DaemonMethods {
         }
         methods.on(DriveMethods.Status.self) { _, _ in try await parts.status() }
         methods.on(DriveMethods.Driver.self) { _, _ in parts.driverStatus() }
+    }
+
+    private func addThumbnails(to methods: inout MethodTable) {
+        let keeper = parts.thumbnails
+        methods.on(ThumbnailMethods.Show.self) { target, _ in try await keeper.show(target.path.path) }
+        methods.on(ThumbnailMethods.Place.self) { target, _ in try await keeper.place(target.path.path) }
+        methods.on(ThumbnailMethods.Adopt.self) { target, _ in try await keeper.adopt(target.path.path) }
     }
 
     private func addVersions(to methods: inout MethodTable) {

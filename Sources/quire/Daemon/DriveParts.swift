@@ -6,6 +6,7 @@ import QuireFilesystem
 import QuireIndex
 import QuireStore
 import QuireSync
+import QuireThumbnails
 
 /// The parts of a drive that is served.
 struct DriveParts: Sendable {
@@ -17,6 +18,9 @@ struct DriveParts: Sendable {
     let view: DriveView
     let setup: SetupService
     let versions: VersionService
+    let thumbnails: ThumbnailKeeper
+    /// What the keeper of thumbnails hears.
+    let inbox: ThumbnailInbox
     /// What a person should know of the start.
     let notes: [String]
 
@@ -49,9 +53,13 @@ struct DriveParts: Sendable {
             transfer: { late.transfer($0) }, transfers: { late.transfers() },
             progress: { late.progress($0) }, containerName: { configuration.displayName(of: $0) })
         try mountpoint.make()
+        // Asked of the mount itself it would be the daemon that answers.
+        let shown = DrivePaths.realPath(mountpoint.path) ?? mountpoint.path
+        let inbox = ThumbnailInbox(before: index.index)
+        let lateThumbnails = LateThumbnails(inbox: inbox)
         let mount = try mount(
-            at: mountpoint, home, index, late, ItemAttributes(view: view, home: home.location.home), coordinator, plan,
-            logger)
+            at: mountpoint, home, inbox, index, late,
+            ItemAttributes(view: view, home: home.location.home, thumbnails: lateThumbnails), coordinator, plan, logger)
         let sync = SyncService(
             environment: SyncEnvironment(
                 index: index.sync, committer: mount, coordinator: coordinator, tree: index.tree,
@@ -59,24 +67,27 @@ struct DriveParts: Sendable {
                 versions: home.home.keptVersions, settings: SyncSettings(configuration)),
             containers: containers, logger: logger)
         late.bind(sync)
+        let thumbnails = ThumbnailKeeper(
+            tools: ThumbnailTools(home, index, sync: sync, mountpoint: shown, logger: logger))
+        lateThumbnails.bind(thumbnails)
         index.index.beginRescan()
         let live = LiveSetup(running: configuration, factory: factory, index: index, mount: mount, sync: sync)
         return DriveParts(
             home: home, index: index, coordinator: coordinator, mount: mount, sync: sync, view: view,
             setup: SetupService(location: home.location, catalog: index) { try await live.apply($0) },
             versions: VersionService(view: view, versions: home.home.keptVersions, staging: home.home.staging),
-            notes: notes + bound)
+            thumbnails: thumbnails, inbox: inbox, notes: notes + bound)
     }
 
     private static func mount(
-        at mountpoint: Mountpoint, _ home: OpenHome, _ index: DriveIndex, _ content: LateSync,
+        at mountpoint: Mountpoint, _ home: OpenHome, _ sink: ThumbnailInbox, _ index: DriveIndex, _ content: LateSync,
         _ attributes: ItemAttributes, _ coordinator: Coordinator, _ plan: MountPlan, _ logger: Logger
     ) throws(QuireError) -> DriveMount {
         do {
             let mount = try DriveMount.mount(
                 at: mountpoint.path, tree: index.tree,
                 services: DriveServices(
-                    sink: index.index, content: content, attributes: attributes, coordinator: coordinator,
+                    sink: sink, content: content, attributes: attributes, coordinator: coordinator,
                     claimDeadline: .seconds(home.configuration.deadlineSeconds),
                     deviceName: home.configuration.deviceName),
                 options: MountOptions(

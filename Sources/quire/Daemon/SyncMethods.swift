@@ -4,6 +4,8 @@ import QuireSync
 /// The methods that the sync engines answer.
 struct SyncMethods: Sendable {
     let sync: SyncService
+    /// Called when a client had the drive synchronised.
+    var whenSynchronised: @Sendable () -> Void = {}
 
     func addMethods(to methods: inout MethodTable) {
         let service = self
@@ -55,6 +57,7 @@ struct SyncMethods: Sendable {
         if parameters.confirmDeletes == true { try await sync.confirmDeletions() }
         let timeout = parameters.timeoutSeconds.map { Duration.milliseconds(Int64(min(max($0, 0), 1e9) * 1000)) }
         let result = await sync.syncNow(timeout: timeout)
+        whenSynchronised()
         try Task.checkCancellation()
         let status = await sync.status()
         var report = SyncReport(

@@ -7,6 +7,8 @@ struct ItemAttributes: ItemAttributeSource {
     /// The drive's home directory, which the root's attribute `home` tells: how the client library gets from a path on the
     /// mount to the control socket.
     var home: String?
+    /// Shows, by `thumbnail`, where the largest picture lies; not among the names that are listed.
+    var thumbnails: LateThumbnails?
 
     static let names = [
         "id", "state", "version", "provider", "conflicts", "pinned", "tags", "type", "created", "added", "generation",
@@ -19,6 +21,7 @@ struct ItemAttributes: ItemAttributeSource {
 
     func attribute(_ name: String, at path: RelativePath) async -> [UInt8]? {
         if name == "home", path.isRoot { return home.map { Array($0.utf8) } }
+        if name == "thumbnail" { return await thumbnails?.keeper?.largestFile(path).map { Array($0.utf8) } }
         // A file that is just being made is in the index when the next request comes; until then it has no attributes.
         guard Self.names.contains(name), let text = try? await text(name, at: path) else { return nil }
         return Array(text.utf8)
@@ -54,6 +57,10 @@ struct ItemAttributes: ItemAttributeSource {
     }
 
     func setAttribute(_ name: String, to value: [UInt8]?, at path: RelativePath) async -> Int32 {
+        if name == "thumbnail" {
+            thumbnails?.inbox.noteGiven(path)
+            return 0
+        }
         guard ["pinned", "tags"].contains(name) else { return EPERM }
         guard let text = String(validating: value ?? [], as: UTF8.self) else { return EINVAL }
         do {

@@ -13,6 +13,10 @@ struct Drive: Sendable {
     /// The store that the mount shows.
     var store: String { "\(home)/drive" }
 
+    /// Where file managers of this device's user would find thumbnails.
+    var thumbnails: String { "\(home).cache/thumbnails" }
+    private var environment: [String: String] { ["QUIRE_HOME": home, "XDG_CACHE_HOME": "\(home).cache"] }
+
     /// Sets a key of `config.toml` that is there already.
     func configure(_ key: String, _ value: String) throws {
         let path = "\(home)/config.toml"
@@ -31,7 +35,7 @@ struct Drive: Sendable {
     /// Runs `quire`, outside the mount.
     func quire(_ arguments: [String], limitSeconds: Double = 60) async -> Command.Outcome {
         await Command(
-            arguments: [binary] + arguments, environment: ["QUIRE_HOME": home], limitSeconds: limitSeconds,
+            arguments: [binary] + arguments, environment: environment, limitSeconds: limitSeconds,
             abortingMountsAt: [mountpoint]
         ).run()
     }
@@ -70,7 +74,7 @@ struct Drive: Sendable {
     func shell(_ script: String, limitSeconds: Double = 60) -> Command {
         Command(
             arguments: ["bash", "-euo", "pipefail", "-c", script], directory: mountpoint,
-            environment: ["QUIRE_HOME": home, "QUIRE": binary], limitSeconds: limitSeconds,
+            environment: environment.merging(["QUIRE": binary]) { $1 }, limitSeconds: limitSeconds,
             abortingMountsAt: [mountpoint])
     }
 

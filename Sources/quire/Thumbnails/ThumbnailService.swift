@@ -1,0 +1,141 @@
+import Logging
+import QuireCore
+import QuireIndex
+import QuireSync
+import QuireThumbnails
+import ServiceLifecycle
+
+/// Runs the keeper of thumbnails: after the rescan it looks at all documents once, then at those that something happened to.
+struct ThumbnailService: Service {
+    let keeper: ThumbnailKeeper
+    let inbox: ThumbnailInbox
+    let pollInterval: Duration
+    /// Whether programs keep the drive busy: they go first.
+    let isBusy: @Sendable () -> Bool
+
+    /// How long a change is left alone: the next often follows at once.
+    private static let rest = Duration.milliseconds(300)
+    private static let patience = 50
+    /// How soon a provider is asked again that did not answer, or that may have what has just come.
+    private static let haste = Duration.seconds(1)
+
+    func run() async {
+        await cancelWhenGracefulShutdown {
+            await withTaskCancellationHandler {
+                await work()
+            } onCancel: {
+                keeper.stop.set()
+            }
+        }
+    }
+
+    private func work() async {
+        keeper.tools.home.load()
+        keeper.tools.maker.directories.sweep()
+        let report = await keeper.tools.index.rescanFinished()
+        await keeper.poll()
+        // Where documents are missing for no known reason, their pictures stay.
+        if let report, report.failure == nil, !report.holdsDeletes { await keeper.beginWalk() }
+        var walk: [RelativePath] = [.root]
+        var asked = ContinuousClock.now
+        while !Task.isCancelled {
+            let isIdle = walk.isEmpty && inbox.isEmpty
+            if isIdle {
+                let pause = await keeper.isImpatient ? Self.haste : pollInterval
+                await inbox.signal.wait(atMost: max(.zero, pause - (ContinuousClock.now - asked)), clock: .system)
+            }
+            let news = inbox.isEmpty ? ThumbnailInbox.News() : await rested()
+            if news.isIncomplete { walk = [.root] }
+            for path in await keeper.resolve(news) { await look(path) }
+            for directory in await keeper.directories(news.moved) { walk.append(directory) }
+            if let directory = walk.popLast() {
+                walk += await step(into: directory)
+                if walk.isEmpty, !Task.isCancelled { await keeper.removeUnmet() }
+            }
+            let pause = await keeper.isImpatient ? Self.haste : pollInterval
+            if news.asks || ContinuousClock.now - asked >= pause {
+                await keeper.poll()
+                asked = .now
+            }
+        }
+    }
+
+    /// What happened, once it is quiet for a moment.
+    private func rested() async -> ThumbnailInbox.News {
+        // Cancelled: the loop ends.
+        try? await Task.sleep(for: Self.rest)
+        await keeper.settle()
+        return inbox.take()
+    }
+
+    private func look(_ path: RelativePath) async {
+        guard !Task.isCancelled else { return }
+        await programsFirst()
+        await keeper.look(at: path)
+    }
+
+    private func programsFirst() async {
+        for _ in 0..<Self.patience where isBusy() && !Task.isCancelled {
+            // Cancelled: the loop ends.
+            try? await Task.sleep(for: .milliseconds(100))
+        }
+    }
+
+    /// Looks at the documents of a directory that may have, or get, a thumbnail.
+    ///
+    /// - Returns: the directories in it.
+    private func step(into directory: RelativePath) async -> [RelativePath] {
+        guard !Task.isCancelled else { return [] }
+        let (documents, directories) = await keeper.candidates(in: directory)
+        for path in documents { await look(path) }
+        return directories
+    }
+}
+
+extension ThumbnailKeeper {
+    /// Waits until the index knows what happened.
+    func settle() async {
+        do {
+            try await tools.index.settle()
+        } catch {
+            tools.logger.info("the index is behind", metadata: ["error": "\(error)"])
+        }
+    }
+
+    /// Where these directories are now.
+    func directories(_ inodes: Set<UInt64>) async -> [RelativePath] {
+        var paths: [RelativePath] = []
+        for inode in inodes {
+            // One that is gone again is none.
+            paths += ((try? await tools.index.items(inode: inode)) ?? []).map(\.path)
+        }
+        return paths
+    }
+
+    private func isCandidate(_ item: IndexItem) -> Bool {
+        guard let room = tools.sync.thumbnailRoom(for: item.path),
+            let inner = item.path.removing(ancestor: room.root)
+        else { return false }
+        let document = ThumbnailKey.document(inner)
+        unmet?.remove(document)
+        if tools.home.key(document: document) != nil { return true }
+        if item.local.size == 0 { return false }
+        if item.local.isDataless { return !tools.home.isFull }
+        guard tools.settings.makes, let type = mediaType(item) else { return false }
+        return tools.maker.makes(type) && (tools.settings.drawsText || !tools.maker.drawsText(type))
+    }
+
+    /// The documents in a directory that have something in the home or may get a picture, and the directories in it.
+    func candidates(in directory: RelativePath) async -> (documents: [RelativePath], directories: [RelativePath]) {
+        var (documents, directories): ([RelativePath], [RelativePath]) = ([], [])
+        // Gone meanwhile, it has no children.
+        for item in (try? await tools.index.children(of: directory)) ?? [] {
+            switch item.local.kind {
+            case .directory: directories.append(item.path)
+            case .file where isCandidate(item): documents.append(item.path)
+            default: break
+            }
+        }
+        return (documents, directories)
+    }
+}
