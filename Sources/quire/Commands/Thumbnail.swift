@@ -20,7 +20,7 @@ struct Thumbnail: AsyncParsableCommand {
     var size: Int?
 
     @Option(
-        help: "Make this PNG file, of at most 1024 × 1024 pixels, the picture: as long as the document stays as it is.")
+        help: "Make this PNG file, of at most 1024 x 1024 pixels, the picture: as long as the document stays as it is.")
     var set: String?
 
     @Argument(help: "A document.")
@@ -53,7 +53,7 @@ struct Thumbnail: AsyncParsableCommand {
             let size = ThumbnailSize(fitting: max(png.width, png.height))
         else {
             throw QuireError(
-                .usage, "\(file) is no PNG file of at most 1024 × 1024 pixels and 8 MiB",
+                .usage, "\(file) is no PNG file of at most 1024 x 1024 pixels and 8 MiB",
                 remedy: "Convert it, or scale it down: vipsthumbnail \(file) --size 1024x1024 -o picture.png")
         }
         let place = try await drive.caller.call(ThumbnailMethods.Place.self, target)

@@ -284,7 +284,10 @@ actor ThumbnailKeeper {
         var found = Array(news.given)
         for inode in news.touched {
             // A file that is gone again is none.
-            for item in (try? await tools.index.items(inode: inode)) ?? [] { found.append(item.path) }
+            for item in (try? await tools.index.items(inode: inode)) ?? [] {
+                // Most of what programs write never has a picture.
+                if paths[inode] != nil || inodes[item.path] != nil || isCandidate(item) { found.append(item.path) }
+            }
         }
         for inode in news.gone.subtracting(news.touched) {
             guard let path = paths[inode] else { continue }

@@ -22,7 +22,7 @@ struct ThumbnailService: Service {
     func run() async {
         await cancelWhenGracefulShutdown {
             await withTaskCancellationHandler {
-                await work()
+                await withTaskExecutorPreference(BackgroundExecutor.shared) { await work() }
             } onCancel: {
                 keeper.stop.set()
             }
@@ -64,6 +64,7 @@ struct ThumbnailService: Service {
     private func rested() async -> ThumbnailInbox.News {
         // Cancelled: the loop ends.
         try? await Task.sleep(for: Self.rest)
+        await programsFirst()
         await keeper.settle()
         return inbox.take()
     }
@@ -86,6 +87,7 @@ struct ThumbnailService: Service {
     /// - Returns: the directories in it.
     private func step(into directory: RelativePath) async -> [RelativePath] {
         guard !Task.isCancelled else { return [] }
+        await programsFirst()
         let (documents, directories) = await keeper.candidates(in: directory)
         for path in documents { await look(path) }
         return directories
@@ -112,7 +114,8 @@ extension ThumbnailKeeper {
         return paths
     }
 
-    private func isCandidate(_ item: IndexItem) -> Bool {
+    /// Whether a document has something in the home, or may get a picture in the background.
+    func isCandidate(_ item: IndexItem) -> Bool {
         guard let room = tools.sync.thumbnailRoom(for: item.path),
             let inner = item.path.removing(ancestor: room.root)
         else { return false }
