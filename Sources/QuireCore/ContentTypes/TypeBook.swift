@@ -6,6 +6,8 @@ struct TypeBook: Sendable {
     private(set) var numbers: [String: Int] = [:]
     /// The declared type that a MIME type stands for; of several the one that prefers it, then the first.
     private var byMime: [String: Int] = [:]
+    /// Declared types by extension, in the order of their declaration.
+    private var byExtension: [String: [Int]] = [:]
     private let database: MimeDatabase
     /// MIME types whose parents are being looked at: a database may go round in a circle.
     private var open: Set<String> = []
@@ -14,6 +16,7 @@ struct TypeBook: Sendable {
         self.database = database
         for declaration in declared where numbers[declaration.identifier] == nil {
             numbers[declaration.identifier] = declarations.count
+            for suffix in declaration.extensions { byExtension[suffix, default: []].append(declarations.count) }
             declarations.append(declaration)
         }
         for isPreferred in [true, false] {
@@ -42,9 +45,8 @@ struct TypeBook: Sendable {
     mutating func number(mime: String, extension suffix: String?) -> Int {
         guard let suffix else { return number(mime: mime) }
         let canonical = database.canonical(mime)
-        let fitting = declarations.firstIndex { declaration in
-            declaration.extensions.contains(suffix)
-                && declaration.mimeTypes.contains { $0 == mime || database.canonical($0) == canonical }
+        let fitting = byExtension[suffix, default: []].first { number in
+            declarations[number].mimeTypes.contains { $0 == mime || database.canonical($0) == canonical }
         }
         return fitting ?? number(mime: mime)
     }

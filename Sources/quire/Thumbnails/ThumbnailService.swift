@@ -30,6 +30,8 @@ struct ThumbnailService: Service {
     }
 
     private func work() async {
+        // Nothing of it stays where everybody may write.
+        defer { keeper.tools.maker.directories.sweep() }
         keeper.tools.home.load()
         keeper.tools.maker.directories.sweep()
         let report = await keeper.tools.index.rescanFinished()
