@@ -69,15 +69,10 @@ enum RunningQueries {
             }
             query.stop()
             let found = query.result(at: 0)?.url
-            let document = GenericTextDocument(
-                fileURL: try await found ?? drive.url(forContainer: nil).appending(path: name))
-            if found == nil {
-                await document.setText("default text")
-                try await document.save(to: document.fileURL, for: .forCreating)
-            } else {
-                try await document.open()
-            }
-            Output.line("document", found == nil ? "created" : "opened", await document.text)
+            let container = try await drive.url(forContainer: nil)
+            let document = try await GenericTextDocument.open(
+                at: found ?? container.appending(path: name), defaultText: "default text")
+            Output.line("document", found == nil ? "created" : "opened", document.text)
             try await document.close()
         } catch {
             Output.line("failed", Output.describe(error))
