@@ -82,6 +82,13 @@ struct QueryLanguageTests {
         #expect(try matches(#"name == "a*b"cd"#, item))
     }
 
+    @Test("Every character of a name can be asked for literally")
+    func literally() throws {
+        let item: [QueryAttribute: QueryValue] = [.name: .text([Array(#"a*"b"\?"#.utf8)])]
+        #expect(try matches(#"name == "a\*\"b\"\\\?""#, item))
+        #expect(try !matches(#"name == "ax\"b\"\\\?""#, item))
+    }
+
     @Test("Deep nesting is an error, and long expressions and patterns take their time only")
     func hostile() throws {
         let deep = String(repeating: "(", count: 10_000) + "size > 1" + String(repeating: ")", count: 10_000)

@@ -47,7 +47,7 @@ struct QueryFeed: Sendable {
             } catch {
                 guard !Task.isCancelled else { return }
                 // A daemon that went comes back; what it refused it refuses again.
-                guard wasConnected, error.code == .unavailable else {
+                guard wasConnected, [.unavailable, .temporary].contains(error.code) else {
                     continuation.yield(.failed(error))
                     return
                 }

@@ -17,6 +17,9 @@ struct LostAnswers: Sendable {
     /// - Returns: how many arrived.
     func find(again: Bool) async throws -> Int {
         var found = 0
+        guard try await !context.index.unansweredUploads(context.container.id).isEmpty else { return 0 }
+        // Answers that came may be on their way into the index.
+        try await context.index.settle()
         var uploads = try await context.index.unansweredUploads(context.container.id)
         if !again { uploads.removeAll { context.openQuestions.contains($0.row) } }
         for upload in uploads {
