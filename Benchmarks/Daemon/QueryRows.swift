@@ -1,4 +1,5 @@
 import Glibc
+import Logging
 import QuireCore
 import QuireIndex
 
@@ -43,6 +44,10 @@ enum QueryRows {
                 name: "gathering 100,000 results",
                 value: try await nanoseconds { try await gather(tree, "size < 100000") } / 1_000_000_000, unit: "s",
                 limit: 1))
+        rows.append(
+            Row(
+                name: "a change, tested against 1,000 running queries", value: try await running(tree), unit: "µs",
+                limit: 1_000))
         tree.index.close()
         rows.append(
             Row(
@@ -72,6 +77,24 @@ enum QueryRows {
         let start = ContinuousClock.now
         try await body()
         return (ContinuousClock.now - start) / .nanoseconds(1)
+    }
+
+    /// Microseconds a new item, until every query has looked at it.
+    private static func running(_ tree: SyntheticTree) async throws -> Double {
+        let live = LiveQueries(tree.index, transfers: { [:] }, logger: Logger(label: "bench"))
+        var queries: [LiveQuery] = []
+        for number in 0..<1_000 {
+            let predicate = try QueryParser.parse("name == \"needle \(number)*\" && size > 100")
+            queries.append(try await live.start(ItemQuery(predicate: predicate)).0)
+        }
+        let count = 2_000
+        let time = try await nanoseconds {
+            tree.addFiles(count)
+            try await tree.index.settle()
+            await live.settle()
+        }
+        for query in queries { live.stop(query) }
+        return time / 1000 / Double(count)
     }
 
     /// Of this process, in MB.

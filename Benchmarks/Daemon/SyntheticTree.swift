@@ -14,6 +14,7 @@ struct SyntheticTree {
     let directory: String
     let index: MetadataIndex
     let count: Int
+    private let root: UInt64
 
     /// - Parameter count: of files, a thousand in each directory.
     init(files count: Int) async throws {
@@ -25,6 +26,7 @@ struct SyntheticTree {
         (index, _) = try MetadataIndex.open(at: directory + "/index.sqlite", driveRoot: directory + "/drive")
         var root = stat()
         stat(directory + "/drive", &root)
+        self.root = UInt64(root.st_ino)
         var inode = UInt64(root.st_ino) + 1
         for top in 0..<max(1, count / 1000) {
             let parent = inode
@@ -38,6 +40,12 @@ struct SyntheticTree {
         }
         try await index.settle()
         try await index.namesIndexed()
+    }
+
+    /// Files more, in the root.
+    func addFiles(_ count: Int) {
+        let first = root + 10_000_000
+        for number in 0..<count { record(parent: root, "more \(number)", first + UInt64(number), .file, size: 1) }
     }
 
     /// `invoice draft 12345.pdf`.

@@ -20,7 +20,17 @@ while let argument = arguments.popFirst() {
 }
 var rows: [Row] = []
 if only != "queries" { rows += try await claims(quire) }
-if only != "claims" { rows += try await QueryRows.measure() }
+if only != "claims" {
+    rows += try await QueryRows.measure()
+    if let quire { rows.append(try await stitching(quire)) }
+}
+
+func stitching(_ quire: String) async throws -> Row {
+    let drive = try MountedDrive(quire: quire)
+    let time = try await drive.stitching()
+    try drive.end()
+    return Row(name: "from a rename's return to a running query, 99th of 100", value: time, unit: "ms", limit: 10)
+}
 
 func claims(_ quire: String?) async throws -> [Row] {
     var rows = [

@@ -30,8 +30,11 @@ public final class MetadataQuery: Sendable {
 
     /// What has changed among the results.
     public struct Changes: Sendable {
+        /// What came.
         public var added: [MetadataItem] = []
+        /// What has other attributes, or lies elsewhere.
         public var changed: [MetadataItem] = []
+        /// What went, or is not what is looked for any more.
         public var removed: [MetadataItem] = []
 
         var isEmpty: Bool { added.isEmpty && changed.isEmpty && removed.isEmpty }
@@ -53,6 +56,7 @@ public final class MetadataQuery: Sendable {
     public struct SortDescriptor: Sendable, Hashable {
         /// Apple's name.
         public var attribute: String
+        /// The least first.
         public var isAscending: Bool
 
         /// - Parameter attribute: Apple's name, as `MetadataItem.attributes` lists them.

@@ -33,6 +33,7 @@ final class IngestThread: @unchecked Sendable {
     private var isRescanDue = false
     /// Names may be in the queue of `NameSearch`.
     private var areNamesDue = true
+    private var isIndexingNames = false
 
     init(
         pool: DatabasePool, queue: IngestQueue, progress: IngestProgress, lister: StoreLister, state: IngestState,
@@ -82,6 +83,7 @@ final class IngestThread: @unchecked Sendable {
             }
         }
         areNamesDue = true
+        isIndexingNames = false
         if isDone { return enqueueMovedDirectories(entries) }
         guard entries.count > 1 else {
             if let entry = entries.first {
@@ -189,21 +191,22 @@ final class IngestThread: @unchecked Sendable {
 
     /// How long to sleep when nothing comes; nil for ever.
     private var idleMilliseconds: Int? {
-        guard isRescanDue else { return areNamesDue ? Self.namesPause : nil }
+        guard isRescanDue else { return areNamesDue ? namesPause : nil }
         let time = Self.monotonic()
         let pause = nextUnasked > time ? Int((nextUnasked - time) / 1_000_000) + 1 : 0
-        return areNamesDue ? min(pause, Self.namesPause) : pause
+        return areNamesDue ? min(pause, namesPause) : pause
     }
 
     private var isRescanOverdue: Bool { isRescanDue && Self.monotonic() >= nextUnasked }
 
     // MARK: Names
 
-    /// Whoever is busy comes first.
-    private static let namesPause = 50
+    /// Whoever is busy comes first: when all has rested for so long, in milliseconds, names are indexed without a pause.
+    private var namesPause: Int { isIndexingNames ? 0 : 100 }
 
     private func indexNames() {
         guard areNamesDue else { return }
+        isIndexingNames = true
         _ = retrying("names") { writer in self.areNamesDue = try NameSearch.update(writer.db, limit: 4000) }
         progress.tick()
     }

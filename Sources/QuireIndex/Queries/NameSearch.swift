@@ -1,4 +1,3 @@
-import Foundation
 import GRDB
 import QuireCore
 
@@ -66,6 +65,6 @@ enum NameSearch {
 
     /// Without case and marks, so that any kind of pattern can be looked for.
     private static func folded(_ name: [UInt8]) -> String {
-        String(decoding: name, as: UTF8.self).folding(options: [.caseInsensitive, .diacriticInsensitive], locale: nil)
+        String(decoding: TextFolding.all.folded(name), as: UTF8.self)
     }
 }
