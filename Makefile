@@ -9,6 +9,7 @@
 # make conformance     each call and each of its errors, on drives and on the bare file system   [WAYS="bare user …"]
 # make stress          random content, names, listings, clients and kills, ten times as long as in make test
 #                      [TIMES=10] [SEED=N]
+# make fuzz            random query expressions   [INPUTS=1000000]
 # make soak            mixed load on two devices with samples of memory, descriptors and threads   [MINUTES=30] [SEED=N]
 # make tsan            the driver's tests and programs on mounted drives under the thread sanitizer
 # make check           formatting, imports, links and examples in the documents
@@ -25,7 +26,7 @@ PREFIX ?= /usr/local
 TEST_WIDTH = SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH=4
 SWIFT_FILES = Package.swift Sources Tests Examples Benchmarks/Package.swift Benchmarks/Sources Benchmarks/Daemon
 
-.PHONY: build test tsan stress soak mount unmount install uninstall bench conformance check format docs thumbnails-sheet test-providers deps test-deps bench-deps
+.PHONY: build test tsan stress fuzz soak mount unmount install uninstall bench conformance check format docs thumbnails-sheet test-providers deps test-deps bench-deps
 
 # With the Swift libraries inside: what is installed runs without the toolchain.
 build: deps
@@ -33,7 +34,7 @@ build: deps
 
 test: test-deps
 	$(SWIFT) build --build-tests
-	$(SWIFT) test --skip-build --skip EndToEndTests
+	$(TEST_WIDTH) $(SWIFT) test --skip-build --skip EndToEndTests
 	$(SWIFT) test --skip-build --filter EndToEndTests
 
 tsan: test-deps
@@ -44,6 +45,9 @@ ENDURANCE = QUIRE_BINARY="$(CURDIR)/$(QUIRE)" $(if $(SEED),QUIRE_SEED=$(SEED)) $
 stress: build test-deps
 	$(SWIFT) build --build-tests
 	QUIRE_STRESS=$(or $(TIMES),10) $(ENDURANCE) StressTests
+
+fuzz: deps
+	QUIRE_FUZZ_INPUTS=$(or $(INPUTS),1000000) $(SWIFT) test --filter QueryLanguageTests/fuzz
 
 soak: build test-deps
 	$(SWIFT) build --build-tests

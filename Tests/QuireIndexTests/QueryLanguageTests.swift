@@ -101,8 +101,10 @@ struct QueryLanguageTests {
         #expect(try !matches(bomb, [.name: .text([[UInt8](repeating: 0x61, count: 255)])]))
     }
 
+    /// `QUIRE_FUZZ_INPUTS` chooses longer runs: `make fuzz`.
     @Test("Any characters are read or refused")
     func fuzz() {
+        let inputs = ProcessInfo.processInfo.environment["QUIRE_FUZZ_INPUTS"].flatMap { Int($0) } ?? 50_000
         let pieces = [
             "name", "size", "modified", "==", "=", "!", "!=", "<", ">=", "&&", "||", "(", ")", ",", "\"", "'", "\\",
             "*", "?",
@@ -111,7 +113,7 @@ struct QueryLanguageTests {
         ]
         var random = SystemRandomNumberGenerator()
         var read = 0
-        for _ in 0..<50_000 {
+        for _ in 0..<inputs {
             let count = Int.random(in: 0...12, using: &random)
             let text = (0..<count).compactMap { _ in pieces.randomElement(using: &random) }.joined()
             do {

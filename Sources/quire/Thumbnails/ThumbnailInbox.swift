@@ -36,17 +36,29 @@ final class ThumbnailInbox: StoreEventSink {
 
     func record(_ event: StoreEvent) {
         next.record(event)
-        guard let note = Self.note(event) else { return }
+        guard Self.concerns(event) else { return }
         let isFirst = news.withLock { news in
             let isFirst = news.isEmpty
-            guard news.touched.count + news.gone.count + news.moved.count < Self.limit else {
+            if news.isIncomplete { return isFirst }
+            if news.touched.count + news.gone.count + news.moved.count < Self.limit {
+                news.note(event)
+            } else {
                 news = News(isIncomplete: true)
-                return isFirst
             }
-            if !news.isIncomplete { note(&news) }
             return isFirst
         }
         if isFirst { signal.raise() }
+    }
+
+    /// Whether an event is anything to thumbnails.
+    private static func concerns(_ event: StoreEvent) -> Bool {
+        switch event {
+        case .created(_, _, let status): status.kind == .file
+        case .contentChanged(let status, let writersOpen), .attributesChanged(let status, let writersOpen):
+            !writersOpen && status.kind == .file
+        case .removed, .renamed, .committed: true
+        case .uploading, .acknowledged, .baseRemoved, .baseMoved: false
+        }
     }
 
     /// A picture was put into the user's cache for a document.
@@ -72,38 +84,33 @@ final class ThumbnailInbox: StoreEventSink {
             return news
         }
     }
+}
 
-    /// What an event means; nil where it is nothing to thumbnails.
-    private static func note(_ event: StoreEvent) -> (@Sendable (inout News) -> Void)? {
+extension ThumbnailInbox.News {
+    fileprivate mutating func note(_ event: StoreEvent) {
         switch event {
-        case .created(_, _, let status): touching(status)
-        case .contentChanged(let status, let writersOpen), .attributesChanged(let status, let writersOpen):
-            writersOpen ? nil : touching(status)
-        case .removed(_, _, let inode): { $0.gone.insert(inode) }
+        case .created(_, _, let status), .contentChanged(let status, _), .attributesChanged(let status, _):
+            touch(status)
+        case .removed(_, _, let inode): gone.insert(inode)
         case .renamed(let rename):
-            {
-                touching(rename.status, isMove: true)?(&$0)
-                if let replaced = rename.replaced { $0.gone.insert(replaced) }
-                if let exchanged = rename.exchanged { touching(exchanged, isMove: true)?(&$0) }
-            }
+            touch(rename.status, isMove: true)
+            if let replaced = rename.replaced { gone.insert(replaced) }
+            if let exchanged = rename.exchanged { touch(exchanged, isMove: true) }
         case .committed(let commit): note(commit.change)
-        case .uploading, .acknowledged, .baseRemoved, .baseMoved: nil
+        case .uploading, .acknowledged, .baseRemoved, .baseMoved: break
         }
     }
 
-    private static func note(_ change: StoreEvent.Commit.Change) -> (@Sendable (inout News) -> Void)? {
+    private mutating func note(_ change: StoreEvent.Commit.Change) {
         switch change {
-        case .installed(_, _, let status, _), .attributes(let status): touching(status)
-        case .moved(_, _, _, _, let status): touching(status, isMove: true)
-        case .removed(_, _, let inode): { $0.gone.insert(inode) }
+        case .installed(_, _, let status, _), .attributes(let status): touch(status)
+        case .moved(_, _, _, _, let status): touch(status, isMove: true)
+        case .removed(_, _, let inode): gone.insert(inode)
         }
     }
 
-    private static func touching(_ status: FileStatus, isMove: Bool = false) -> (@Sendable (inout News) -> Void)? {
-        switch status.kind {
-        case .file: { $0.touched.insert(status.inode) }
-        case .directory where isMove: { $0.moved.insert(status.inode) }
-        default: nil
-        }
+    private mutating func touch(_ status: FileStatus, isMove: Bool = false) {
+        if status.kind == .file { touched.insert(status.inode) }
+        if status.kind == .directory, isMove { moved.insert(status.inode) }
     }
 }
