@@ -82,6 +82,23 @@ final class MountedDrive {
         return times.sorted()[times.count * 99 / 100]
     }
 
+    /// How many of so many queries, each begun when a program's `close` or `unlink` had returned, did not know of it.
+    func misses(of trials: Int) async throws -> Int {
+        let connection = try DriveConnection(home: home)
+        defer { connection.close() }
+        var misses = 0
+        for number in 0..<trials / 2 {
+            let path = "\(mountpoint)/\(number).found"
+            let find = ItemMethods.Find.Parameters(expression: "name == \"\(number).found\"", countOnly: true)
+            let file = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0o644)
+            guard file >= 0, close(file) == 0 else { throw QuireError.last(path) }
+            misses += try await connection.call(ItemMethods.Find.self, find).count == 1 ? 0 : 1
+            guard unlink(path) == 0 else { throw QuireError.last(path) }
+            misses += try await connection.call(ItemMethods.Find.self, find).count == 0 ? 0 : 1
+        }
+        return misses
+    }
+
     /// An app that presents `count` documents, as long as the connection lasts.
     func present(_ count: Int) async throws -> DriveConnection {
         let app = try DriveConnection(home: home)
