@@ -94,6 +94,7 @@ enum QueryRows {
             await live.settle()
         }
         for query in queries { live.stop(query) }
+        await live.settle()
         return time / 1000 / Double(count)
     }
 
