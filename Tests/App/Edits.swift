@@ -12,10 +12,10 @@ enum Edits {
                     break
                 } catch let error as CocoaError
                     where error.code == .fileNoSuchFile || error.code == .fileReadNoSuchFile
-                    || (!isCoordinated && error.code == .fileReadUnknown)
+                    || (!isCoordinated && (error.code == .fileReadUnknown || error.code == .fileWriteUnknown))
                 {
-                    // Another device's version is being put in the place of this one; without coordination a read may also
-                    // meet a document that somebody replaces or cuts short under it.
+                    // Another device's version is being put in the place of this one; without coordination a read or an
+                    // opening may also meet a document that somebody replaces, twice in a row, or cuts short under it.
                     again += 1
                     try? await Task.sleep(for: .milliseconds(1))
                 } catch {
