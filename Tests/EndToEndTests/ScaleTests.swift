@@ -26,12 +26,16 @@ extension EndToEnd {
                 let pending = try await drive.json("status")("pending")("upload").int
                 #expect(pending == Self.count + 1)
                 #expect(try await drive.sh("find wide | wc -l; ls -l wide | wc -l") == "20001\n20001\n")
-                let known = try await drive.json("status", "--driver")("nodes").int
-                #expect(known > Self.count)
-                // Half a kilobyte an entry is usual; to load all that is pending takes three.
+                // A kernel that is short of memory forgets some between the two.
+                try await eventually("all are known at one time", seconds: 60) {
+                    try await drive.sh("ls -l wide > /dev/null")
+                    return try await drive.json("status", "--driver")("nodes").int > Self.count
+                }
+                // Half a kilobyte an entry is usual, beside the database of types and the index of names with some
+                // megabytes; to load all that is pending takes three kilobytes an entry.
                 let peak = try kilobytes("VmHWM", daemon)
                 print("\(Self.count) pending entries: from \(before) to at most \(peak) kB")
-                #expect(peak - before < Self.count)
+                #expect(peak - before < Self.count + 15_000)
                 try await drive.sh("seq -f wide/f%.0f 1000 | xargs -P 8 -n 50 cat; rm -r wide; ls")
                 let left = try await drive.json("status")("pending")("upload").int
                 #expect(left == 0)
