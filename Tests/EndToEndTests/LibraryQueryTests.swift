@@ -18,18 +18,23 @@ extension EndToEnd {
             }
         }
 
+        /// An app whose query `q` has found two texts. They are uploaded: that is no change that the test is about.
+        private static func query(_ drive: Drive) async throws -> App {
+            try await drive.sync()
+            let app = try App()
+            try app.tell("query start q \(drive.home) name == *.txt")
+            try await app.hears("started q false")
+            try await app.hears("started q true")
+            try await app.hears("gathered q 2")
+            return app
+        }
+
         @Test("A running query tells an app what programs do, with the same object for the same document")
         func updates() async throws {
             try await Workspace.use { space in
                 let drive = try await space.mounted()
                 try await drive.sh("echo 1 > a.txt; echo 22 > b.txt; echo 1 > other")
-                // Its upload is no change that this test is about.
-                try await drive.sync()
-                let app = try App()
-                try app.tell("query start q \(drive.home) name == *.txt")
-                try await app.hears("started q false")
-                try await app.hears("started q true")
-                try await app.hears("gathered q 2")
+                let app = try await Self.query(drive)
                 let noise = ["changed q "]
                 try await drive.sh("mkdir d; mv a.txt d/c.txt")
                 try await app.hears("changed q d/c.txt true")
@@ -61,12 +66,7 @@ extension EndToEnd {
             try await Workspace.use { space in
                 let drive = try await space.mounted()
                 try await drive.sh("echo 1 > a.txt; echo 1 > b.txt")
-                try await drive.sync()
-                let app = try App()
-                try app.tell("query start q \(drive.home) name == *.txt")
-                try await app.hears("started q false")
-                try await app.hears("started q true")
-                try await app.hears("gathered q 2")
+                let app = try await Self.query(drive)
                 try await drive.quire("unmount").require(0)
                 try await space.sh("rm one.home/drive/a.txt; echo 1 > one.home/drive/c.txt")
                 try await drive.mount()

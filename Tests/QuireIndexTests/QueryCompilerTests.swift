@@ -129,7 +129,7 @@ struct QueryCompilerTests {
                     query.transfers = [item.id: .uploading]
                 }
                 let expected = items.filter { item in
-                    item.path.isInside(query.under) && item.path != query.under && query.matches(item)
+                    item.path.isBelow(query.under) && query.matches(item)
                 }
                 let result = try await drive.index.find(query)
                 #expect(result.map(\.path) == expected.map(\.path), "seed \(seed): \(text) \(query.under)")

@@ -149,12 +149,11 @@ final class DriveLink: Sendable {
     }
 
     private func retry() async {
-        var pause = Duration.milliseconds(20)
+        var pause = ReconnectPause()
         while state.withLock({ !$0.presenters.isEmpty }) {
             // Nobody waits for the reason: whoever coordinates meanwhile is told it.
             if (try? await session()) != nil { break }
-            try? await Task.sleep(for: pause)
-            pause = min(pause * 2, .seconds(1))
+            await pause.wait()
         }
         let mustGoOn = state.withLock { state in
             state.retrying = nil

@@ -92,8 +92,8 @@ public struct PromisedItemValues: Sendable {
         }
         set(.nameKey, \.name, url.lastPathComponent)
         set(.fileSizeKey, \.fileSize, Int(status.size))
-        set(.contentModificationDateKey, \.contentModificationDate, Self.date(info.modified))
-        set(.attributeModificationDateKey, \.attributeModificationDate, Self.date(info.changed))
+        set(.contentModificationDateKey, \.contentModificationDate, Date(info.modified))
+        set(.attributeModificationDateKey, \.attributeModificationDate, Date(info.changed))
         set(.isDirectoryKey, \.isDirectory, status.kind == .directory)
         set(.isRegularFileKey, \.isRegularFile, status.kind == .file)
         set(.isSymbolicLinkKey, \.isSymbolicLink, status.kind == .symlink)
@@ -133,8 +133,8 @@ public struct PromisedItemValues: Sendable {
             self[keyPath: member] = value
         }
         set(.fileAllocatedSizeKey, \.fileAllocatedSize, Int(info.status.materialized))
-        set(.creationDateKey, \.creationDate, Self.date(details.created))
-        set(.addedToDirectoryDateKey, \.addedToDirectoryDate, Self.date(details.added))
+        set(.creationDateKey, \.creationDate, Date(details.created))
+        set(.addedToDirectoryDateKey, \.addedToDirectoryDate, Date(details.added))
         set(.parentDirectoryURLKey, \.parentDirectory, url.deletingLastPathComponent())
         set(.isHiddenKey, \.isHidden, url.lastPathComponent.hasPrefix("."))
         set(.isPackageKey, \.isPackage, details.typeTree.contains(ContentType.package.identifier))
@@ -145,10 +145,6 @@ public struct PromisedItemValues: Sendable {
         set(.percentDownloadedKey, \.ubiquitousItemPercentDownloaded, details.percentDownloaded)
         set(.percentUploadedKey, \.ubiquitousItemPercentUploaded, details.percentUploaded)
         set(.ubiquitousItemContainerDisplayNameKey, \.ubiquitousItemContainerDisplayName, details.containerName)
-    }
-
-    private static func date(_ time: WireTime) -> Date {
-        Date(timeIntervalSince1970: TimeInterval(time.time.seconds) + Double(time.time.subsecondNanoseconds) / 1e9)
     }
 }
 

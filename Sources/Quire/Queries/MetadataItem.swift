@@ -36,13 +36,13 @@ public final class MetadataItem: Sendable, Identifiable {
     /// Bytes of content; nil for a directory.
     public var size: Int64? { record.status.kind == .directory ? nil : record.status.size }
     /// When content last changed.
-    public var contentModificationDate: Date { Self.date(record.modified) }
+    public var contentModificationDate: Date { Date(record.modified) }
     /// When attributes last changed.
-    public var attributeModificationDate: Date { Self.date(record.changed) }
+    public var attributeModificationDate: Date { Date(record.changed) }
     /// When it came to be; kept through safe-saves.
-    public var creationDate: Date { Self.date(record.created) }
+    public var creationDate: Date { Date(record.created) }
     /// When it came to the directory that it is in.
-    public var addedToDirectoryDate: Date { Self.date(record.added) }
+    public var addedToDirectoryDate: Date { Date(record.added) }
     /// What its content is.
     public var contentType: ContentType { ContentType(record.type) ?? .data }
     /// Its type and all that it conforms to, nearer ones first.
@@ -86,14 +86,10 @@ public final class MetadataItem: Sendable, Identifiable {
             .flag($0.itemState == .downloading || $0.record.status.pinned)
         },
         "NSMetadataUbiquitousItemDownloadingStatusKey": {
-            .text("NSMetadataUbiquitousItemDownloadingStatus" + ($0.isDataless ? "NotDownloaded" : "Current"))
+            .text(DownloadingStatusText(isHere: !$0.isDataless).rawValue)
         },
         "NSMetadataUbiquitousItemContainerDisplayNameKey": { .text($0.record.containerName) },
     ]
-
-    private static func date(_ time: WireTime) -> Date {
-        Date(timeIntervalSince1970: TimeInterval(time.time.seconds) + Double(time.time.subsecondNanoseconds) / 1e9)
-    }
 }
 
 extension MetadataItem: Hashable {

@@ -27,7 +27,7 @@ struct QueryFeed: Sendable {
     }
 
     private func follow(_ continuation: AsyncStream<Event>.Continuation) async {
-        var pause = Duration.milliseconds(20)
+        var pause = ReconnectPause()
         var wasConnected = false
         while !Task.isCancelled {
             do throws(QuireError) {
@@ -35,7 +35,7 @@ struct QueryFeed: Sendable {
                 let session = try await drive.link.session()
                 let parameters = try await parameters(on: session)
                 wasConnected = true
-                pause = .milliseconds(20)
+                pause = ReconnectPause()
                 continuation.yield(.connected(session.mount))
                 guard let parameters else {
                     continuation.yield(.update(QueryMethods.Update(gathered: 0)))
@@ -52,9 +52,7 @@ struct QueryFeed: Sendable {
                     return
                 }
             }
-            // Ends early only when the task is cancelled.
-            try? await Task.sleep(for: pause)
-            pause = min(pause * 2, .seconds(1))
+            await pause.wait()
         }
     }
 
@@ -74,7 +72,7 @@ struct QueryFeed: Sendable {
             find.directory = first.isRoot ? nil : WirePath(first)
         } else if !directories.contains(.root) {
             let places = directories.map { MetadataAttribute<String>.path.isBelow($0) }
-            find.expression = places.dropFirst().reduce(places[0], ||).and(predicate).expression
+            find.expression = (places.dropFirst().reduce(places[0], ||) && predicate).expression
         }
         let (seconds, attoseconds) = batching.components
         return QueryMethods.Live.Parameters(
@@ -86,8 +84,4 @@ extension MetadataAttribute where Value == String {
     fileprivate func isBelow(_ directory: RelativePath) -> MetadataPredicate {
         .matches(self, MetadataPredicate.literal("\(directory)/") + "*")
     }
-}
-
-extension MetadataPredicate {
-    fileprivate func and(_ other: MetadataPredicate) -> MetadataPredicate { self && other }
 }

@@ -16,12 +16,7 @@ struct MimeDatabaseReader {
 
     /// Where databases lie, the user's own first. (XDG Base Directory Specification)
     static func directories(environment: (String) -> String?) -> [String] {
-        let home =
-            environment("XDG_DATA_HOME").flatMap { $0.hasPrefix("/") ? $0 : nil }
-            ?? environment("HOME").map { $0 + "/.local/share" }
-        let system = environment("XDG_DATA_DIRS").flatMap { $0.isEmpty ? nil : $0 } ?? "/usr/local/share:/usr/share"
-        let all = [home].compactMap { $0 } + system.split(separator: ":").map(String.init)
-        return all.filter { $0.hasPrefix("/") }.prefix(64).map { $0.hasSuffix("/") ? $0 + "mime" : $0 + "/mime" }
+        XDGDirectories.data("mime", environment: environment)
     }
 
     /// Adds what lies in a directory; earlier ones count more.
@@ -60,7 +55,7 @@ struct MimeDatabaseReader {
                     && fields[3].split(separator: UInt8(ascii: ",")).contains {
                         $0.elementsEqual("cs".utf8)
                     }
-                let glob = isCaseSensitive ? Array(fields[2]) : fields[2].map(NameTable.lowered)
+                let glob = isCaseSensitive ? Array(fields[2]) : fields[2].map(\.asciiLowercased)
                 database.patterns.append(
                     MimeDatabase.Pattern(mime: mime, glob: glob, weight: weight, isCaseSensitive: isCaseSensitive))
             }
@@ -96,7 +91,7 @@ struct MimeDatabaseReader {
 
     /// A MIME type in lower case; nil for what is none.
     static func mime(_ bytes: some Collection<UInt8>) -> String? {
-        let lowered = bytes.map(NameTable.lowered)
+        let lowered = bytes.map(\.asciiLowercased)
         guard lowered.count <= 255, lowered.count(where: { $0 == UInt8(ascii: "/") }) == 1, lowered.first != 0x2F,
             lowered.last != 0x2F, lowered.allSatisfy({ $0 > 0x20 && $0 < 0x7F })
         else { return nil }

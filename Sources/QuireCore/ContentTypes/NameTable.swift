@@ -61,7 +61,7 @@ struct NameTable: Sendable {
             if others.count < OddPattern.most { others.append(OddPattern(pattern, rank: rank)) }
             return
         }
-        if isWild, literal[0] != UInt8(ascii: ".") { dotlessEnds[Int(Self.lowered(literal[0]))] = true }
+        if isWild, literal[0] != UInt8(ascii: ".") { dotlessEnds[Int(literal[0].asciiLowercased)] = true }
         insert(
             Self.hash(literal, isWhole: !isWild, isCaseSensitive: pattern.isCaseSensitive),
             Entry(bytes: literal, isCaseSensitive: pattern.isCaseSensitive, rank: rank, value: pattern.value))
@@ -92,8 +92,8 @@ struct NameTable: Sendable {
                 index -= 1
                 let byte = name[index]
                 exact = Self.step(exact, byte)
-                lower = Self.step(lower, Self.lowered(byte))
-                let isDotless = index == name.count - 1 && dotlessEnds[Int(Self.lowered(byte))]
+                lower = Self.step(lower, byte.asciiLowercased)
+                let isDotless = index == name.count - 1 && dotlessEnds[Int(byte.asciiLowercased)]
                 guard byte == UInt8(ascii: ".") || isDotless else { continue }
                 look(Self.end(exact, false, true), name, from: index, &best)
                 look(Self.end(lower, false, false), name, from: index, &best)
@@ -135,7 +135,7 @@ struct NameTable: Sendable {
         let isCaseSensitive = entries[place].isCaseSensitive
         for offset in 0..<count {
             let byte = name[start + offset]
-            guard entries[place].bytes[offset] == (isCaseSensitive ? byte : Self.lowered(byte)) else { return false }
+            guard entries[place].bytes[offset] == (isCaseSensitive ? byte : byte.asciiLowercased) else { return false }
         }
         return true
     }
@@ -155,6 +155,4 @@ struct NameTable: Sendable {
     private static func hash(_ bytes: [UInt8], isWhole: Bool, isCaseSensitive: Bool) -> UInt64 {
         end(bytes.reversed().reduce(seed, step), isWhole, isCaseSensitive)
     }
-
-    static func lowered(_ byte: UInt8) -> UInt8 { byte >= 0x41 && byte <= 0x5A ? byte | 0x20 : byte }
 }

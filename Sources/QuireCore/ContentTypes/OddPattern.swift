@@ -30,7 +30,7 @@ final class OddPattern: Sendable {
         return glob.matches(name.map(lowered))
     }
 
-    private func lowered(_ byte: UInt8) -> UInt8 { isCaseSensitive ? byte : NameTable.lowered(byte) }
+    private func lowered(_ byte: UInt8) -> UInt8 { isCaseSensitive ? byte : byte.asciiLowercased }
 
     private func hasNeedle(_ name: UnsafeBufferPointer<UInt8>) -> Bool {
         guard let first = needle.first else { return true }

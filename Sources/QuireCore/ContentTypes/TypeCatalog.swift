@@ -101,7 +101,7 @@ package final class TypeCatalog: Sendable {
 
     private func directory(_ name: [UInt8], _ packages: PackageNames) -> Int {
         guard let dot = name.lastIndex(of: UInt8(ascii: ".")), dot > 0 else { return folder }
-        let suffix = String(decoding: name[(dot + 1)...].map(NameTable.lowered), as: UTF8.self)
+        let suffix = String(decoding: name[(dot + 1)...].map(\.asciiLowercased), as: UTF8.self)
         if let number = self.packages[suffix] { return number }
         let isPackage = packages.contains(RelativePath(unchecked: name))
         return isPackage ? numbers["com.apple.package"] ?? folder : folder

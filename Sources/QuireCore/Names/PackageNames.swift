@@ -69,7 +69,7 @@ package struct PackageNames: Sendable, Equatable {
             guard known.count == candidate.count else { return false }
             for index in known.indices {
                 let byte = candidate[candidate.startIndex + index]
-                guard known[index] == (byte >= 0x41 && byte <= 0x5A ? byte | 0x20 : byte) else { return false }
+                guard known[index] == byte.asciiLowercased else { return false }
             }
             return true
         }

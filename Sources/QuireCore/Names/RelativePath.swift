@@ -70,6 +70,9 @@ public struct RelativePath: Hashable, Sendable {
         return bytes.count == ancestor.bytes.count || bytes[ancestor.bytes.count] == 0x2F
     }
 
+    /// Whether this lies below `ancestor`, and is not that itself.
+    package func isBelow(_ ancestor: RelativePath) -> Bool { isInside(ancestor) && self != ancestor }
+
     /// What remains of this path below `ancestor`; nil where it does not lie there.
     public func removing(ancestor: RelativePath) -> RelativePath? {
         guard isInside(ancestor) else { return nil }

@@ -82,8 +82,8 @@ final class IngestQueue: @unchecked Sendable {
     var isClosed: Bool { monitor.locked { isClosing } }
     var recordedCount: UInt64 { monitor.locked { recorded } }
 
-    /// The next batch (while somebody watches, what comes within a millisecond): waits at most `idleMilliseconds` (nil: for ever) for something to come, then gathers for 5 ms, and
-    /// as long as more comes for at most a second, unless somebody waits for it.
+    /// The next batch: waits at most `idleMilliseconds` (nil: for ever) for something to come, then gathers for 5 ms, and
+    /// as long as more comes for at most a second, unless somebody waits for it; while somebody watches, for a millisecond.
     func next(limit: Int, idleMilliseconds: Int?, gathers: Bool) -> Delivery {
         monitor.locked {
             if entries.isEmpty, !isClosing, !wait(milliseconds: idleMilliseconds, until: { !entries.isEmpty }) {

@@ -31,9 +31,12 @@ final class IngestThread: @unchecked Sendable {
     private var wholeSince: UInt64 = 0
     /// An event was missed, and its rescan waits for its time.
     private var isRescanDue = false
-    /// Names may be in the queue of `NameSearch`.
-    private var areNamesDue = true
-    private var isIndexingNames = false
+    private var names = NameIndexing.due
+
+    /// Whether names may be in the queue of `NameSearch`.
+    private enum NameIndexing {
+        case done, due, underWay
+    }
 
     init(
         pool: DatabasePool, queue: IngestQueue, progress: IngestProgress, lister: StoreLister, state: IngestState,
@@ -56,8 +59,7 @@ final class IngestThread: @unchecked Sendable {
     func run() {
         while true {
             startDueRescan()
-            let idle: Int? =
-                rescan.map { $0.hasDirectories ? 0 : 10 } ?? (suspects.isEmpty ? idleMilliseconds : 0)
+            let idle: Int? = rescan.map { $0.hasDirectories ? 0 : 10 } ?? (suspects.isEmpty ? idleMilliseconds : 0)
             switch queue.next(limit: Self.batchLimit, idleMilliseconds: idle, gathers: rescan == nil) {
             case .closed: return
             case .idle: rescan == nil && suspects.isEmpty && !isRescanOverdue ? indexNames() : stepRescan()
@@ -82,8 +84,7 @@ final class IngestThread: @unchecked Sendable {
                 try self.apply(entry.work, &writer)
             }
         }
-        areNamesDue = true
-        isIndexingNames = false
+        names = .due
         if isDone { return enqueueMovedDirectories(entries) }
         guard entries.count > 1 else {
             if let entry = entries.first {
@@ -191,10 +192,10 @@ final class IngestThread: @unchecked Sendable {
 
     /// How long to sleep when nothing comes; nil for ever.
     private var idleMilliseconds: Int? {
-        guard isRescanDue else { return areNamesDue ? namesPause : nil }
+        guard isRescanDue else { return namesPause }
         let time = Self.monotonic()
         let pause = nextUnasked > time ? Int((nextUnasked - time) / 1_000_000) + 1 : 0
-        return areNamesDue ? min(pause, namesPause) : pause
+        return min(pause, namesPause ?? pause)
     }
 
     private var isRescanOverdue: Bool { isRescanDue && Self.monotonic() >= nextUnasked }
@@ -202,12 +203,19 @@ final class IngestThread: @unchecked Sendable {
     // MARK: Names
 
     /// Whoever is busy comes first: when all has rested for so long, in milliseconds, names are indexed without a pause.
-    private var namesPause: Int { isIndexingNames ? 0 : 100 }
+    private var namesPause: Int? {
+        switch names {
+        case .done: nil
+        case .due: 100
+        case .underWay: 0
+        }
+    }
 
     private func indexNames() {
-        guard areNamesDue else { return }
-        isIndexingNames = true
-        _ = retrying("names") { writer in self.areNamesDue = try NameSearch.update(writer.db, limit: 4000) }
+        guard names != .done else { return }
+        _ = retrying("names") { writer in
+            self.names = try NameSearch.update(writer.db, limit: 4000) ? .underWay : .done
+        }
         progress.tick()
     }
 
@@ -255,7 +263,7 @@ final class IngestThread: @unchecked Sendable {
 
     private func end(_ finished: Rescan) {
         rescan = nil
-        areNamesDue = true
+        names = .due
         if finished.isWhole {
             lastDuration = Self.monotonic() - wholeSince
             progress.rescanEnded(finished.report, answering: rescansAnswered)

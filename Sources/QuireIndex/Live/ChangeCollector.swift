@@ -78,29 +78,20 @@ final class ChangeCollector: TransactionObserver, @unchecked Sendable {
     private func register(_ db: Database) throws {
         // It lives as long as the connection: the pool keeps its observers.
         let this = Unmanaged.passUnretained(self).toOpaque()
-        let functions = [("quire_changed", Int32(1), Self.changed), ("quire_moved", Int32(2), Self.moved)]
-        for (name, count, body) in functions {
-            let code = sqlite3_create_function_v2(
-                db.sqliteConnection, name, count, SQLITE_UTF8, this, body, nil, nil, nil)
-            guard code == SQLITE_OK else { throw DatabaseError(resultCode: ResultCode(rawValue: code)) }
-        }
+        try SQLFunction.register("quire_changed", 1, in: db, isPure: false, context: this, Self.changed)
+        try SQLFunction.register("quire_moved", 2, in: db, isPure: false, context: this, Self.moved)
     }
 
-    private typealias Body = @convention(c) (OpaquePointer?, Int32, UnsafeMutablePointer<OpaquePointer?>?) -> Void
-
-    private static let changed: Body = { context, _, values in
+    private static let changed: SQLFunction.Body = { context, _, values in
         guard let this = of(context), let value = values?[0] else { return }
         this.pending.items.insert(sqlite3_value_int64(value))
         sqlite3_result_null(context)
     }
 
-    private static let moved: Body = { context, _, values in
+    private static let moved: SQLFunction.Body = { context, _, values in
         guard let this = of(context), let directory = values?[0], let name = values?[1] else { return }
         this.pending.movedDirectories.insert(sqlite3_value_int64(directory))
-        if let start = sqlite3_value_blob(name) {
-            this.pending.movedNames.insert(
-                Array(UnsafeRawBufferPointer(start: start, count: Int(sqlite3_value_bytes(name)))))
-        }
+        this.pending.movedNames.insert(SQLFunction.bytes(name))
         sqlite3_result_null(context)
     }
 

@@ -19,8 +19,6 @@ final class LiveItem {
         return value
     }
 
-    func isInside(_ directory: RelativePath) -> Bool { item.path.isInside(directory) && item.path != directory }
-
     /// Of all that clients are told; two that are alike are told once.
     lazy var digest: Int = {
         var hasher = Hasher()

@@ -158,9 +158,7 @@ private struct LiveEvaluation {
     }
 
     private mutating func consider(_ id: Int64, of queries: [LiveQuery]) throws {
-        let raw = try db.first(ItemReader.select + "WHERE i.id = ?", .integer(id), read: ItemReader.raw)
-        let found = try raw.flatMap { $0.row.role == .driveRoot ? nil : try reader.item($0, db) }
-        let item = found.map { LiveItem($0, transfers: transfers) }
+        let item = try reader.item(id, db).map { LiveItem($0, transfers: transfers) }
         for query in queries { query.consider(id, item) }
     }
 

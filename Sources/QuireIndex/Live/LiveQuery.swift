@@ -44,7 +44,7 @@ package final class LiveQuery: Sendable {
 
     /// Compares an item, nil for one that is gone, with what is known of it.
     func consider(_ id: Int64, _ item: LiveItem?) {
-        let isResult = item.map { $0.isInside(query.under) && query.matches($0) } ?? false
+        let isResult = item.map { $0.item.path.isBelow(query.under) && query.matches($0) } ?? false
         switch (results[id], isResult ? item : nil) {
         case (nil, nil): return
         case (nil, let item?):

@@ -27,17 +27,8 @@ extension IndexItem {
         case .ubiquitous: .flag(state != .localOnly)
         case .error: parked.map { .text([Array($0.message.utf8)]) }
         case .downloadingStatus:
-            .text([Array(DownloadingStatus(isDataless: local.isDataless).rawValue.utf8)])
+            .text([Array(DownloadingStatusText(isHere: !local.isDataless).rawValue.utf8)])
         case .contentType, .contentTypeTree, .typeName: type.values(of: attribute).map { .text($0) }
         }
     }
-}
-
-/// `NSMetadataUbiquitousItemDownloadingStatus…` of NSMetadataAttributes.h. A copy that is here is always the newest known: what
-/// the provider has anew makes it dataless, or is here already.
-enum DownloadingStatus: String {
-    case notDownloaded = "NSMetadataUbiquitousItemDownloadingStatusNotDownloaded"
-    case current = "NSMetadataUbiquitousItemDownloadingStatusCurrent"
-
-    init(isDataless: Bool) { self = isDataless ? .notDownloaded : .current }
 }

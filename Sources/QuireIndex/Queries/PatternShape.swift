@@ -38,9 +38,7 @@ struct PatternShape {
     }
 
     private static func asciiRuns(_ bytes: [UInt8]) -> [[UInt8]] {
-        bytes.split { $0 >= 0x80 }.filter { $0.count >= 3 }.map { run in
-            run.map { $0 >= 0x41 && $0 <= 0x5A ? $0 | 0x20 : $0 }
-        }
+        bytes.split { $0 >= 0x80 }.filter { $0.count >= 3 }.map { $0.map(\.asciiLowercased) }
     }
 
     /// The least text that is greater than all that begin with the prefix; nil where there is none.

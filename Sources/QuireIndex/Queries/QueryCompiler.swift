@@ -74,7 +74,7 @@ struct QueryCompiler {
             return codes.isEmpty ? .never : .any(codes.map { QueryCondition(sql: "i.kind = \($0)") })
         case .state: return state { holds($0.rawValue) }
         case .downloadingStatus:
-            return flag("(i.dataless = 1)") { holds(DownloadingStatus(isDataless: $0).rawValue) }
+            return flag("(i.dataless = 1)") { holds(DownloadingStatusText(isHere: !$0).rawValue) }
         case .contentType, .contentTypeTree, .typeName:
             var condition = TypeMatcher.condition(attribute, pattern, comparison)
             // Without a row of `types`, a file is data.

@@ -1,4 +1,5 @@
 import Foundation
+import QuireCore
 
 /// Makes texts alike that differ in case or marks only.
 struct TextFolding: Sendable, Hashable {
@@ -12,9 +13,9 @@ struct TextFolding: Sendable, Hashable {
     func folded(_ bytes: [UInt8]) -> [UInt8] {
         guard ignoresCase || ignoresDiacritics else { return bytes }
         // Most names; Foundation takes microseconds for each.
-        if bytes.allSatisfy({ $0 < 0x80 }) { return ignoresCase ? Self.lowercased(bytes) : bytes }
+        if bytes.allSatisfy({ $0 < 0x80 }) { return ignoresCase ? bytes.map(\.asciiLowercased) : bytes }
         guard let text = String(validating: bytes, as: UTF8.self) else {
-            return ignoresCase ? Self.lowercased(bytes) : bytes
+            return ignoresCase ? bytes.map(\.asciiLowercased) : bytes
         }
         return Array(folded(text).utf8)
     }
@@ -24,9 +25,5 @@ struct TextFolding: Sendable, Hashable {
         if ignoresCase { options.insert(.caseInsensitive) }
         if ignoresDiacritics { options.insert(.diacriticInsensitive) }
         return options.isEmpty ? text : text.folding(options: options, locale: nil)
-    }
-
-    private static func lowercased(_ bytes: [UInt8]) -> [UInt8] {
-        bytes.map { $0 >= 0x41 && $0 <= 0x5A ? $0 | 0x20 : $0 }
     }
 }

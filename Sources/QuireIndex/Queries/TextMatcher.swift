@@ -38,30 +38,22 @@ enum TextMatcher {
 
     /// Makes the function known to a connection.
     static func register(_ db: Database) throws {
-        let code = sqlite3_create_function_v2(
-            db.sqliteConnection, function, 3, SQLITE_UTF8 | SQLITE_DETERMINISTIC, nil, callback, nil, nil, nil)
-        guard code == SQLITE_OK else { throw DatabaseError(resultCode: ResultCode(rawValue: code)) }
+        try SQLFunction.register(function, 3, in: db, isPure: true, callback)
     }
 
     /// The pattern is read once a statement: SQLite keeps it for an argument that stays the same.
-    private static let callback: @convention(c) (OpaquePointer?, Int32, UnsafeMutablePointer<OpaquePointer?>?) -> Void =
-        { context, count, values in
-            guard count == 3, let values else { return sqlite3_result_int(context, 0) }
-            let compiled: CompiledMatch
-            if let known = sqlite3_get_auxdata(context, 1) {
-                compiled = Unmanaged<CompiledMatch>.fromOpaque(known).takeUnretainedValue()
-            } else {
-                compiled = CompiledMatch(bytes(values[1]), bytes(values[2]))
-                sqlite3_set_auxdata(context, 1, Unmanaged.passRetained(compiled).toOpaque()) { known in
-                    if let known { Unmanaged<CompiledMatch>.fromOpaque(known).release() }
-                }
+    private static let callback: SQLFunction.Body = { context, count, values in
+        guard count == 3, let values else { return sqlite3_result_int(context, 0) }
+        let compiled: CompiledMatch
+        if let known = sqlite3_get_auxdata(context, 1) {
+            compiled = Unmanaged<CompiledMatch>.fromOpaque(known).takeUnretainedValue()
+        } else {
+            compiled = CompiledMatch(SQLFunction.text(values[1]), SQLFunction.text(values[2]))
+            sqlite3_set_auxdata(context, 1, Unmanaged.passRetained(compiled).toOpaque()) { known in
+                if let known { Unmanaged<CompiledMatch>.fromOpaque(known).release() }
             }
-            sqlite3_result_int(context, compiled.matches(bytes(values[0])) ? 1 : 0)
         }
-
-    private static func bytes(_ value: OpaquePointer?) -> [UInt8] {
-        guard let start = sqlite3_value_blob(value) else { return [] }
-        return Array(UnsafeRawBufferPointer(start: start, count: Int(sqlite3_value_bytes(value))))
+        sqlite3_result_int(context, compiled.matches(SQLFunction.bytes(values[0])) ? 1 : 0)
     }
 }
 
@@ -69,9 +61,9 @@ private final class CompiledMatch {
     private let matcher: TextMatcher
     private let comparison: QueryComparison
 
-    init(_ pattern: [UInt8], _ comparison: [UInt8]) {
-        matcher = TextMatcher(encoded: String(decoding: pattern, as: UTF8.self))
-        self.comparison = QueryComparison(rawValue: String(decoding: comparison, as: UTF8.self)) ?? .equal
+    init(_ pattern: String, _ comparison: String) {
+        matcher = TextMatcher(encoded: pattern)
+        self.comparison = QueryComparison(rawValue: comparison) ?? .equal
     }
 
     func matches(_ bytes: [UInt8]) -> Bool { matcher.matches(bytes, comparison) }

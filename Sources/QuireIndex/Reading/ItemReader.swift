@@ -48,6 +48,12 @@ struct ItemReader {
         return Raw(row: item, baseRecord: base, hasConflict: row.flag(conflictColumn), parked: parked)
     }
 
+    /// The item with this id; nil where there is none.
+    mutating func item(_ id: Int64, _ db: Database) throws -> IndexItem? {
+        let raw = try db.first(Self.select + "WHERE i.id = ?", .integer(id), read: Self.raw)
+        return try raw.flatMap { try item($0, db) }
+    }
+
     /// Nil for a row that is in no directory (a rescan is about to place it).
     mutating func item(_ raw: Raw, _ db: Database) throws -> IndexItem? {
         let path = raw.row.role == .driveRoot ? .root : try itemPaths.path(raw.row.parent, raw.row.name, db)

@@ -42,10 +42,7 @@ struct ItemSearch {
 
     /// The items with these ids; those that are there no more are left out.
     mutating func items(_ ids: [Int64], _ db: Database) throws -> [IndexItem] {
-        try ids.compactMap { id in
-            let raw = try db.first(ItemReader.select + "WHERE i.id = ?", .integer(id), read: ItemReader.raw)
-            return try raw.flatMap { try reader.item($0, db) }
-        }
+        try ids.compactMap { try reader.item($0, db) }
     }
 
     // MARK: By the database's indexes
@@ -61,7 +58,7 @@ struct ItemSearch {
                 ItemReader.select + matching + " LIMIT \(Self.mostSorted + 1)", condition.values, read: ItemReader.raw)
             guard rows.count <= Self.mostSorted else { return nil }
             let items = try rows.compactMap { try reader.item($0, db) }
-            let found = items.filter { $0.path.isInside(query.under) && $0.path != query.under && query.matches($0) }
+            let found = items.filter { $0.path.isBelow(query.under) && query.matches($0) }
             return SortKey.sorted(found.map { SortKey($0, query) })
         }
         let rows = try db.allOnce(
@@ -70,7 +67,7 @@ struct ItemSearch {
         guard rows.count <= Self.mostSorted else { return nil }
         let keys = try rows.compactMap { id, parent, name -> SortKey? in
             guard let path = try reader.itemPaths.path(parent, name, db) else { return nil }
-            return path.isInside(query.under) && path != query.under ? SortKey(id: id, path: path) : nil
+            return path.isBelow(query.under) ? SortKey(id: id, path: path) : nil
         }
         return SortKey.sorted(keys)
     }

@@ -29,8 +29,8 @@ extension MetadataIndex {
     {
         let root = root
         return try await read("results") { db in
-            var search = ItemSearch(query ?? ItemQuery(), root: root)
-            let items = try search.items(ids.map(\.rawValue), db)
+            var reader = ItemReader(root: root)
+            let items = try ids.compactMap { try reader.item($0.rawValue, db) }
             return query.map { query in items.filter { query.matches($0) } } ?? items
         }
     }
@@ -48,16 +48,19 @@ extension MetadataIndex {
 extension MetadataIndex {
     /// Returns when every name that was committed can be found by its parts without looking at it.
     package func namesIndexed() async throws(IndexError) {
+        try await whenEmpty("SELECT id FROM name_queue LIMIT 1")
+    }
+
+    /// Returns when a statement finds nothing any more.
+    func whenEmpty(_ sql: String) async throws(IndexError) {
         let changes = changes()
-        if try await areNamesIndexed() { return }
+        if try await isEmpty(sql) { return }
         for await _ in changes {
-            if try await areNamesIndexed() { return }
+            if try await isEmpty(sql) { return }
         }
     }
 
-    private func areNamesIndexed() async throws(IndexError) -> Bool {
-        try await read("names") { db in
-            try db.first("SELECT id FROM name_queue LIMIT 1", read: { $0.integer(0) }) == nil
-        }
+    private func isEmpty(_ sql: String) async throws(IndexError) -> Bool {
+        try await read("what waits") { db in try db.first(sql, read: { $0.integer(0) }) == nil }
     }
 }

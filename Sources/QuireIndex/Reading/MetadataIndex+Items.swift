@@ -86,8 +86,7 @@ extension MetadataIndex {
     }
 
     private static func item(_ id: Int64, _ root: Int64, _ db: Database) throws -> IndexItem? {
-        let raw = try db.first(ItemReader.select + "WHERE i.id = ?", .integer(id), read: ItemReader.raw)
         var reader = ItemReader(root: root)
-        return try raw.flatMap { try reader.item($0, db) }
+        return try reader.item(id, db)
     }
 }

@@ -13,8 +13,14 @@ struct TypeIDs {
         ids = Array(repeating: 0, count: typer.catalog.count)
     }
 
+    /// What the column `type` holds for an item by its kind and name.
+    mutating func code(_ kind: FileKind, _ name: [UInt8], isDataless: Bool, _ db: Database) throws -> Int64 {
+        if let number = typer.number(kind, name) { return try id(number, db) }
+        return isDataless ? TypeCode.absent : TypeCode.unseen
+    }
+
     /// The id of the catalog's type; a row is made for one that is met for the first time.
-    mutating func id(_ number: Int, _ db: Database) throws -> Int64 {
+    private mutating func id(_ number: Int, _ db: Database) throws -> Int64 {
         if ids[number] != 0 { return ids[number] }
         ids[number] = try db.typeID(typer.catalog.type(number))
         return ids[number]
@@ -37,10 +43,8 @@ extension TreeWriter {
         if let before = row.typed, row.type != 0, before.isSame(row) {
             // Content came that nobody looked at.
             if row.type == TypeCode.absent, !row.local.isDataless { row.type = TypeCode.unseen }
-        } else if let number = state.types.typer.number(row.local.kind, row.name) {
-            row.type = try state.types.id(number, db)
         } else {
-            row.type = row.local.isDataless ? TypeCode.absent : TypeCode.unseen
+            row.type = try state.types.code(row.local.kind, row.name, isDataless: row.local.isDataless, db)
         }
         if row.type == TypeCode.unseen { state.types.hasUnseen = true }
     }
@@ -68,8 +72,7 @@ extension TreeWriter {
             guard let end = page.last?.0 else { return }
             last = end
             for (id, name, kind, isDataless, before) in page {
-                let known = try types.typer.number(kind, name).map { try types.id($0, db) }
-                let type = known ?? (isDataless ? TypeCode.absent : TypeCode.unseen)
+                let type = try types.code(kind, name, isDataless: isDataless, db)
                 guard type != before else { continue }
                 try db.run("UPDATE items SET type = ? WHERE id = ?", .integer(type), .integer(id))
             }

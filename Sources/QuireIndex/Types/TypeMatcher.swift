@@ -31,25 +31,16 @@ enum TypeMatcher {
 
     /// Makes the function known to a connection.
     static func register(_ db: Database) throws {
-        let code = sqlite3_create_function_v2(
-            db.sqliteConnection, function, 4, SQLITE_UTF8 | SQLITE_DETERMINISTIC, nil, callback, nil, nil, nil)
-        guard code == SQLITE_OK else { throw DatabaseError(resultCode: ResultCode(rawValue: code)) }
+        try SQLFunction.register(function, 4, in: db, isPure: true, callback)
     }
 
-    private static let callback: @convention(c) (OpaquePointer?, Int32, UnsafeMutablePointer<OpaquePointer?>?) -> Void =
-        { context, count, values in
-            guard count == 4, let values, let type = ContentType(text(values[0])),
-                let attribute = QueryAttribute(rawValue: text(values[1])),
-                case .text(let pattern) = TextMatcher(encoded: text(values[2])),
-                let comparison = QueryComparison(rawValue: text(values[3]))
-            else { return sqlite3_result_int(context, 0) }
-            let found = type.values(of: attribute).map { QueryValue.text($0) }
-            sqlite3_result_int(context, comparison.holds(found, .text(pattern)) ? 1 : 0)
-        }
-
-    private static func text(_ value: OpaquePointer?) -> String {
-        let count = Int(sqlite3_value_bytes(value))
-        guard count > 0, let start = sqlite3_value_blob(value) else { return "" }
-        return String(decoding: UnsafeRawBufferPointer(start: start, count: count), as: UTF8.self)
+    private static let callback: SQLFunction.Body = { context, count, values in
+        guard count == 4, let values, let type = ContentType(SQLFunction.text(values[0])),
+            let attribute = QueryAttribute(rawValue: SQLFunction.text(values[1])),
+            case .text(let pattern) = TextMatcher(encoded: SQLFunction.text(values[2])),
+            let comparison = QueryComparison(rawValue: SQLFunction.text(values[3]))
+        else { return sqlite3_result_int(context, 0) }
+        let found = type.values(of: attribute).map { QueryValue.text($0) }
+        sqlite3_result_int(context, comparison.holds(found, .text(pattern)) ? 1 : 0)
     }
 }

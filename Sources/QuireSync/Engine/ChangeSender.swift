@@ -159,7 +159,7 @@ extension ChangeSender {
             var same = base
             same.path = path
             if !context.provider.capabilities.attributes { (same.mtime, same.mode) = (facts.mtime, facts.mode) }
-            acknowledge(local, same, fingerprint: snapshot.fingerprint)
+            context.acknowledge(local.id, same, fingerprint: snapshot.fingerprint)
             return
         }
         let attributes = Self.attributes(facts)
@@ -179,7 +179,7 @@ extension ChangeSender {
             if !change.attributesChanged {
                 var same = base
                 same.path = path
-                return acknowledge(local, same, fingerprint: local.fingerprint)
+                return context.acknowledge(local.id, same, fingerprint: local.fingerprint)
             }
         }
         guard context.provider.capabilities.attributes, local.facts.kind != .symlink else {
@@ -187,7 +187,7 @@ extension ChangeSender {
             var same = base
             same.path = path
             (same.mtime, same.mode) = (local.facts.mtime, base.mode == nil ? nil : local.facts.mode)
-            acknowledge(local, same, fingerprint: local.fingerprint)
+            context.acknowledge(local.id, same, fingerprint: local.fingerprint)
             return
         }
         let item = try await context.ask { () throws(ProviderError) in
@@ -269,17 +269,8 @@ extension ChangeSender {
         _ local: LocalEntry, _ item: RemoteItem, checksum: ContentChecksum? = nil, fingerprint: Fingerprint,
         sent: RemoteAttributes
     ) {
-        var base = BaseRecord(container: context.container.id, item, checksum: checksum)
-        if !context.provider.capabilities.attributes { (base.mtime, base.mode) = (sent.mtime, nil) }
-        acknowledge(local, base, fingerprint: fingerprint)
-    }
-
-    private func acknowledge(_ local: LocalEntry, _ base: BaseRecord, fingerprint: Fingerprint) {
-        context.index.record(
-            .acknowledged(
-                StoreEvent.Acknowledgement(
-                    item: local.id, base: base, fingerprint: fingerprint,
-                    writersOpen: context.committer.isOpenForWriting(inode: fingerprint.inode))))
+        let base = context.base(of: item, checksum: checksum, sent: sent.mtime)
+        context.acknowledge(local.id, base, fingerprint: fingerprint)
     }
 }
 

@@ -43,6 +43,19 @@ struct Downloader: Sendable {
         throw SyncFailure(.later, "\(path) changes at the provider faster than it can be fetched")
     }
 
+    /// The checksum of content that the provider gives none of.
+    ///
+    /// - Throws: `.later` where it is another version by now.
+    func checksum(of item: RemoteItem) async throws(SyncFailure) -> ContentChecksum? {
+        let fetched = try await fetch(
+            item.path, version: item.version, size: item.size, owner: nil, mode: { _ in 0o600 })
+        context.staging.discard(fetched.stagedPath)
+        guard fetched.item.version == item.version else {
+            throw SyncFailure(.later, "\(item.path) changed meanwhile")
+        }
+        return fetched.item.checksum
+    }
+
     private func newerVersion(_ path: RelativePath, than version: ProviderVersion) async throws(SyncFailure)
         -> ProviderVersion
     {

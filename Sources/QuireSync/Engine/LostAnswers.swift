@@ -69,19 +69,11 @@ struct LostAnswers: Sendable {
         }
         guard found.size == intent.size else { return false }
         if let checksum = found.checksum { return checksum == intent.checksum }
-        let fetched = try await Downloader(context: context).fetch(
-            found.path, version: found.version, size: found.size, owner: nil, mode: { _ in 0o600 })
-        context.staging.discard(fetched.stagedPath)
-        return fetched.item.version == found.version && fetched.item.checksum == intent.checksum
+        return try await Downloader(context: context).checksum(of: found) == intent.checksum
     }
 
     private func acknowledge(_ intent: UploadIntent, _ found: RemoteItem) {
-        var base = BaseRecord(container: context.container.id, found, checksum: intent.checksum)
-        if !context.provider.capabilities.attributes { (base.mtime, base.mode) = (intent.fingerprint.mtime, nil) }
-        context.index.record(
-            .acknowledged(
-                StoreEvent.Acknowledgement(
-                    item: intent.item, base: base, fingerprint: intent.fingerprint,
-                    writersOpen: context.committer.isOpenForWriting(inode: intent.fingerprint.inode))))
+        let base = context.base(of: found, checksum: intent.checksum, sent: intent.fingerprint.mtime)
+        context.acknowledge(intent.item, base, fingerprint: intent.fingerprint)
     }
 }

@@ -165,6 +165,22 @@ struct SyncContext: Sendable {
         try? await clock.sleep(min(max(worked * 4, .milliseconds(1)), .milliseconds(250)))
     }
 
+    /// Records that the provider has this of an item's local state.
+    func acknowledge(_ item: ItemID, _ base: BaseRecord, fingerprint: Fingerprint) {
+        index.record(
+            .acknowledged(
+                StoreEvent.Acknowledgement(
+                    item: item, base: base, fingerprint: fingerprint,
+                    writersOpen: committer.isOpenForWriting(inode: fingerprint.inode))))
+    }
+
+    /// The record of what was sent, as the provider has it. What it keeps no attributes of has those that were sent.
+    func base(of item: RemoteItem, checksum: ContentChecksum?, sent mtime: FileTime) -> BaseRecord {
+        var base = BaseRecord(container: container.id, item, checksum: checksum)
+        if !provider.capabilities.attributes { (base.mtime, base.mode) = (mtime, nil) }
+        return base
+    }
+
     /// Asks the provider.
     func ask<Value: Sendable>(
         _ body: () async throws(ProviderError) -> Value

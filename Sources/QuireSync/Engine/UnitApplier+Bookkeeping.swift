@@ -18,11 +18,7 @@ extension UnitApplier {
 
     func adopt(_ unit: TreeUnit) -> UnitOutcome {
         guard let remote = unit.remote, let local = unit.local else { return .nothing }
-        context.index.record(
-            .acknowledged(
-                StoreEvent.Acknowledgement(
-                    item: local.id, base: record(remote, knowing: unit), fingerprint: local.fingerprint,
-                    writersOpen: context.committer.isOpenForWriting(inode: local.fingerprint.inode))))
+        context.acknowledge(local.id, record(remote, knowing: unit), fingerprint: local.fingerprint)
         return .done
     }
 
@@ -79,13 +75,7 @@ extension UnitApplier {
             if case .symlink(let target) = snapshot.content { local.facts.symlinkTarget = target }
         }
         if remote.checksum == nil, remote.kind == .file {
-            let fetched = try await Downloader(context: context).fetch(
-                remote.path, version: remote.version, size: remote.size, owner: nil, mode: { _ in 0o600 })
-            context.staging.discard(fetched.stagedPath)
-            guard fetched.item.version == remote.version else {
-                throw SyncFailure(.later, "\(remote.path) changed meanwhile")
-            }
-            remote.checksum = fetched.item.checksum
+            remote.checksum = try await Downloader(context: context).checksum(of: remote)
         }
         var unit = unit
         unit.local = local

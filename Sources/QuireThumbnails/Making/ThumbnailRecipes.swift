@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import QuireCore
 
 /// One way to make a picture of a document.
 package struct ThumbnailRecipe: Sendable {
@@ -47,13 +48,9 @@ package struct ThumbnailRecipes: Sendable {
 
     /// `$XDG_DATA_HOME/thumbnailers`, then those in `$XDG_DATA_DIRS`.
     package static var standardDirectories: [String] {
-        let environment = ProcessInfo.processInfo.environment
-        let home =
-            environment["XDG_DATA_HOME"].flatMap { $0.hasPrefix("/") ? $0 : nil }
-            ?? FileManager.default.homeDirectoryForCurrentUser.appending(path: ".local/share").path
-        let others = environment["XDG_DATA_DIRS"].flatMap { $0.isEmpty ? nil : $0 } ?? "/usr/local/share:/usr/share"
-        let roots = [home] + others.split(separator: ":").map(String.init).filter { $0.hasPrefix("/") }
-        return roots.map { "\($0)/thumbnailers" }
+        var environment = ProcessInfo.processInfo.environment
+        if environment["HOME"] == nil { environment["HOME"] = FileManager.default.homeDirectoryForCurrentUser.path }
+        return XDGDirectories.data("thumbnailers") { environment[$0] }
     }
 
     /// What to try, in this order; empty where nothing here makes pictures of that type.

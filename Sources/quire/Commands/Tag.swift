@@ -16,19 +16,9 @@ struct TagAdd: AsyncParsableCommand {
         commandName: "add", abstract: "Add tags to documents.",
         discussion: "They come after those that a document has; each is there once.")
 
-    @OptionGroup var home: HomeOptions
+    @OptionGroup var change: TagChange
 
-    @Argument(help: "A tag, or several with commas between them.")
-    var tags: String
-
-    @Argument(help: "Documents or directories.")
-    var paths: [String]
-
-    func run() async throws {
-        let tags = ItemAttributes.tags(tags)
-        guard !tags.isEmpty else { throw QuireError(.usage, "no tag is given") }
-        try await TagChange(home: home).run(paths, add: tags, remove: [])
-    }
+    func run() async throws { try await change.run { .init(path: $0, add: $1, remove: []) } }
 }
 
 struct TagRemove: AsyncParsableCommand {
@@ -36,19 +26,9 @@ struct TagRemove: AsyncParsableCommand {
         commandName: "remove", abstract: "Take tags away from documents.",
         discussion: "Tags that a document does not have are passed over.")
 
-    @OptionGroup var home: HomeOptions
+    @OptionGroup var change: TagChange
 
-    @Argument(help: "A tag, or several with commas between them.")
-    var tags: String
-
-    @Argument(help: "Documents or directories.")
-    var paths: [String]
-
-    func run() async throws {
-        let tags = ItemAttributes.tags(tags)
-        guard !tags.isEmpty else { throw QuireError(.usage, "no tag is given") }
-        try await TagChange(home: home).run(paths, add: [], remove: tags)
-    }
+    func run() async throws { try await change.run { .init(path: $0, add: [], remove: $1) } }
 }
 
 struct TagList: AsyncParsableCommand {
@@ -84,14 +64,22 @@ struct TagList: AsyncParsableCommand {
     }
 }
 
-/// What `tag add` and `tag remove` do.
-private struct TagChange {
-    let home: HomeOptions
+/// What `tag add` and `tag remove` take, and do.
+struct TagChange: ParsableArguments {
+    @OptionGroup var home: HomeOptions
 
-    func run(_ paths: [String], add: [String], remove: [String]) async throws {
+    @Argument(help: "A tag, or several with commas between them.")
+    var tags: String
+
+    @Argument(help: "Documents or directories.")
+    var paths: [String]
+
+    func run(_ change: (_ path: WirePath, _ tags: [String]) -> ItemMethods.Tag.Parameters) async throws {
+        let tags = ItemAttributes.tags(tags)
+        guard !tags.isEmpty else { throw QuireError(.usage, "no tag is given") }
         let drive = try await DriveSession.daemonOrStopped(home)
         for path in try drive.targets(paths) {
-            _ = try await drive.caller.call(ItemMethods.Tag.self, .init(path: path, add: add, remove: remove))
+            _ = try await drive.caller.call(ItemMethods.Tag.self, change(path, tags))
         }
     }
 }

@@ -28,7 +28,8 @@ struct LiveQueryService: Sendable {
         defer { queries.stop(query) }
         for start in stride(from: 0, to: found.count, by: Self.page) {
             let ids = Array(found[start..<min(start + Self.page, found.count)])
-            let items = try await records(ids, of: query)
+            let items = try await records(ids)
+            for id in ids where items[id] == nil { query.wasGone(id) }
             await context.sendPartial(QueryMethods.Update(added: ids.compactMap { items[$0] }))
         }
         await context.sendPartial(QueryMethods.Update(gathered: found.count))
@@ -41,41 +42,31 @@ struct LiveQueryService: Sendable {
         try Task.checkCancellation()
     }
 
-    /// The items that are there; the query hears of the others.
-    private func records(_ ids: [ItemID], of query: LiveQuery) async throws -> [ItemID: QueryMethods.ItemRecord] {
-        var found: [ItemID: QueryMethods.ItemRecord] = [:]
-        for entry in try await index.entries(ids[...], matching: nil) { found[entry.id] = view.record(entry) }
-        for id in ids where found[id] == nil { query.wasGone(id) }
-        return found
+    /// The items that are there.
+    private func records(_ ids: [ItemID]) async throws -> [ItemID: QueryMethods.ItemRecord] {
+        let entries = try await index.entries(ids[...], matching: nil)
+        return Dictionary(entries.map { ($0.id, view.record($0)) }, uniquingKeysWith: { first, _ in first })
     }
 
     private func tell(_ query: LiveQuery, _ context: CallContext) async throws {
         let changes = query.take().sorted { $0.key.rawValue < $1.key.rawValue }
         for start in stride(from: 0, to: changes.count, by: Self.page) {
             let part = changes[start..<min(start + Self.page, changes.count)]
+            let items = try await records(part.map(\.key))
             var update = QueryMethods.Update()
-            let came = part.filter { $0.value == .added }.map(\.key)
-            let added = try await records(came, of: query)
-            if !added.isEmpty { update.added = came.compactMap { added[$0] } }
-            let moved = part.compactMap { id, change in change.changedFrom.map { (id, $0) } }
-            var changed: [ItemID: QueryMethods.ItemRecord] = [:]
-            for entry in try await index.entries(moved.map(\.0)[...], matching: nil) {
-                changed[entry.id] = view.record(entry)
+            for (id, change) in part {
+                switch (change, items[id]) {
+                case (.removed(let from), _):
+                    update.removed = (update.removed ?? []) + [.init(id: id, path: WirePath(from))]
+                case (.added, let item?): update.added = (update.added ?? []) + [item]
+                case (.added, nil): query.wasGone(id)
+                case (.changed(let from), let item?):
+                    update.changed = (update.changed ?? []) + [.init(item: item, from: WirePath(from))]
+                // That it went is told next.
+                case (.changed, nil): break
+                }
             }
-            let told = moved.compactMap { id, from in
-                changed[id].map { QueryMethods.Change(item: $0, from: WirePath(from)) }
-            }
-            if !told.isEmpty { update.changed = told }
-            let removed = part.compactMap { id, change in
-                change.removedFrom.map { QueryMethods.Removal(id: id, path: WirePath($0)) }
-            }
-            if !removed.isEmpty { update.removed = removed }
             await context.sendPartial(update)
         }
     }
-}
-
-extension LiveChange {
-    fileprivate var changedFrom: RelativePath? { if case .changed(let from) = self { from } else { nil } }
-    fileprivate var removedFrom: RelativePath? { if case .removed(let from) = self { from } else { nil } }
 }

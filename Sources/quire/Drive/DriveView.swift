@@ -26,7 +26,6 @@ struct DriveView: Sendable {
     /// Items below a directory that satisfy all conditions, in parts; returns their number.
     func find(_ query: ItemMethods.Find.Parameters, _ body: ([ItemStatus]) async -> Void) async throws -> Int {
         let wanted = try await self.query(query)
-        await catalog.settle()
         if query.countOnly { return try await catalog.count(wanted) }
         let (ids, first) = try await catalog.search(wanted, first: Self.page)
         var count = first.count
@@ -44,10 +43,12 @@ struct DriveView: Sendable {
     /// How many results are in memory at one time.
     private static let page = 1000
 
-    /// What is asked for, in the index's words.
+    /// What is asked for, in the index's words; what happened before the call is in the index then.
     func query(_ query: ItemMethods.Find.Parameters) async throws -> ItemQuery {
         let directory = query.directory?.path ?? .root
-        if !directory.isRoot {
+        if directory.isRoot {
+            await catalog.settle()
+        } else {
             let entry = try await entry(at: directory)
             guard entry.kind == .directory else { throw QuireError(.usage, "\(directory) is not a directory") }
         }

@@ -102,9 +102,7 @@ extension ItemInfo {
 
     fileprivate var isHere: Bool { status.materialized > 0 || details.percentDownloaded == 100 }
 
-    fileprivate var downloadingStatus: String {
-        "NSMetadataUbiquitousItemDownloadingStatus" + (isHere ? "Current" : "NotDownloaded")
-    }
+    fileprivate var downloadingStatus: String { DownloadingStatusText(isHere: isHere).rawValue }
 
     /// On the mount; each byte that is not plain is percent-encoded. (RFC 3986)
     fileprivate func url(_ mountpoint: String?) -> String? {

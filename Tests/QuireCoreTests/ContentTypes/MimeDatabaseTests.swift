@@ -140,7 +140,7 @@ import Testing
                 if form == 1 { glob = Array("*".utf8) + glob }
                 if form == 2 { glob += Array("*".utf8) }
                 return NameTable.Pattern(
-                    glob: isCaseSensitive ? glob : glob.map(NameTable.lowered), isCaseSensitive: isCaseSensitive,
+                    glob: isCaseSensitive ? glob : glob.map(\.asciiLowercased), isCaseSensitive: isCaseSensitive,
                     // All different, so that one is the best.
                     weight: number * 8, value: number)
             }
@@ -149,7 +149,7 @@ import Testing
                 let name = word(1...6)
                 let expected = patterns.last { pattern in
                     Glob(String(decoding: pattern.glob, as: UTF8.self))
-                        .matches(pattern.isCaseSensitive ? name : name.map(NameTable.lowered))
+                        .matches(pattern.isCaseSensitive ? name : name.map(\.asciiLowercased))
                 }
                 #expect(
                     table.value(of: name) == expected?.value,
