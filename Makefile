@@ -17,16 +17,19 @@
 # make docs            check the documents, regenerate the command-line reference and the manual page
 # make thumbnails-sheet  pictures of documents of each kind, as a device shows them that has none of their content
 #                      [OUTPUT=.build/thumbnails.png]
-# make test-providers  only the tests of providers and their conformance suite
+# make test-providers  the tests of providers, with Apache, lighttpd, nginx, sabre/dav, rclone, SeaweedFS and moto as servers
+#                      [SERVERS=apache,nginx]
+# make test-convergence  three devices at a server in bad weather, with a ledger of all that they wrote  [OPERATIONS=10000] [SERVERS=apache]
 
 SWIFT ?= swift
+comma := ,
 QUIRE = .build/release/quire
 PREFIX ?= /usr/local
 # Tests at one time: many wait for files and sockets, and the pool they share has a thread for each core only.
 TEST_WIDTH = SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH=4
 SWIFT_FILES = Package.swift Sources Tests Examples Benchmarks/Package.swift Benchmarks/Sources Benchmarks/Daemon
 
-.PHONY: build test tsan stress fuzz soak mount unmount install uninstall bench conformance check format docs thumbnails-sheet test-providers deps test-deps bench-deps
+.PHONY: build test tsan stress fuzz soak mount unmount install uninstall bench conformance check format docs thumbnails-sheet test-providers test-convergence deps test-deps bench-deps
 
 # With the Swift libraries inside: what is installed runs without the toolchain.
 build: deps
@@ -88,8 +91,16 @@ docs: build
 thumbnails-sheet: test-deps build
 	Scripts/thumbnails-sheet $(QUIRE) $(or $(OUTPUT),.build/thumbnails.png)
 
-test-providers: deps
-	$(TEST_WIDTH) $(SWIFT) test --filter QuireProvidersTests
+# The servers are installed where they are missing, and listen on loopback only.
+test-providers: test-deps
+	$(SWIFT) build --build-tests
+	$(TEST_WIDTH) Tests/Servers/run $(or $(SERVERS),all) $(SWIFT) test --skip-build --filter "QuireProvidersTests|EndToEnd/ServerTests|WeatherTests"
+
+# Three devices at a server in bad weather, with a ledger.
+test-convergence: test-deps
+	$(SWIFT) build --build-tests
+	$(if $(OPERATIONS),QUIRE_CONVERGENCE_OPERATIONS=$(OPERATIONS)) Tests/Servers/run $(or $(SERVERS),apache$(comma)seaweedfs) \
+		$(SWIFT) test --skip-build --filter EndToEnd/AccountConvergenceTests
 
 deps test-deps bench-deps:
 	@Scripts/install-missing $@

@@ -25,6 +25,11 @@ let package = Package(
         .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
         // SHA-256 of content; MD5 in the names of thumbnails, where freedesktop.org's specification wants it.
         .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
+        // HTTP/1.1 and TLS for WebDAV and S3: bodies streamed both ways, connections kept and shared, every wait with an end.
+        .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
+        // Bytes and TLS settings as AsyncHTTPClient takes them, and the server that its tests talk to.
+        .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
+        .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.6"),
         // The command line: parsing, help and shell completions.
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
         // Start, signals and orderly shutdown of the daemon's services.
@@ -38,6 +43,8 @@ let package = Package(
             name: "CFuse",
             cSettings: [.define("_FILE_OFFSET_BITS", to: "64")],
             linkerSettings: [.linkedLibrary("fuse3")]),
+        // libexpat: XML of WebDAV and S3 as it arrives. FoundationXML would bring all of Foundation, and ICU, into the daemon.
+        .target(name: "CExpat", linkerSettings: [.linkedLibrary("expat")]),
         // What Swift's Glibc module leaves out: extended attributes, renameat2, O_PATH, FICLONE.
         .target(name: "CLinux", cSettings: [.define("_GNU_SOURCE")]),
         .target(
@@ -48,11 +55,15 @@ let package = Package(
             swiftSettings: settings),
         // Both ends of the control socket: what the daemon, the commands and the library share.
         .target(name: "QuireTransport", dependencies: ["QuireCore"], swiftSettings: settings),
+        // Programs that read what anybody may have written: started with next to nothing, and killed in time.
+        .target(name: "QuireConfinement", dependencies: ["CLinux", "QuireCore"], swiftSettings: settings),
+        // The words of documents: text as it is, other kinds by confined programs.
+        .target(name: "QuireContent", dependencies: ["QuireConfinement", "QuireCore"], swiftSettings: settings),
         // Pictures of documents: made by confined programs, kept, and shown where file managers look.
         .target(
             name: "QuireThumbnails",
             dependencies: [
-                "CLinux", "QuireCore",
+                "CLinux", "QuireConfinement", "QuireCore",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "Logging", package: "swift-log"),
             ],
@@ -85,7 +96,12 @@ let package = Package(
         .target(
             name: "QuireProviders",
             dependencies: [
-                "CLinux", "QuireCore",
+                "CExpat", "CLinux", "QuireCore",
+                .product(name: "AsyncHTTPClient", package: "async-http-client"),
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOHTTP1", package: "swift-nio"),
+                .product(name: "NIOPosix", package: "swift-nio"),
+                .product(name: "NIOSSL", package: "swift-nio-ssl"),
                 .product(name: "SystemPackage", package: "swift-system"),
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "Logging", package: "swift-log"),
@@ -112,7 +128,7 @@ let package = Package(
             dependencies: [
                 "CLinux",
                 "QuireTransport", "QuireCore", "QuireStore", "QuireIndex", "QuireCoordination", "QuireProviders",
-                "QuireSync", "QuireThumbnails",
+                "QuireSync", "QuireConfinement", "QuireContent", "QuireThumbnails",
                 "QuireFilesystem",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
@@ -124,12 +140,26 @@ let package = Package(
             swiftSettings: settings),
     ]
         + [
-            "QuireCoordination", "QuireStore", "QuireProviders", "QuireThumbnails",
+            "QuireCoordination", "QuireStore", "QuireProviders",
         ].map {
             .testTarget(
                 name: "\($0)Tests", dependencies: [.init(stringLiteral: $0), "QuireCore", "CLinux"],
                 swiftSettings: settings)
+        }
+        // These run confined programs.
+        + ["QuireThumbnails", "QuireContent"].map {
+            .testTarget(
+                name: "\($0)Tests",
+                dependencies: [
+                    .init(stringLiteral: $0), "QuireConfinement", "QuireCore", "CLinux", "QuireTestSupport",
+                ],
+                swiftSettings: settings)
         } + [
+            .testTarget(
+                name: "QuireConfinementTests",
+                dependencies: ["QuireConfinement", "QuireCore", "CLinux", "QuireTestSupport"], swiftSettings: settings),
+            // What several of them use.
+            .target(name: "QuireTestSupport", path: "Tests/Support", swiftSettings: settings),
             .testTarget(
                 name: "QuireTests",
                 dependencies: ["Quire", "QuireThumbnails", "QuireTransport", "QuireCore", "CLinux"],
@@ -176,6 +206,8 @@ let package = Package(
                 ],
                 path: "Benchmarks/Daemon", swiftSettings: settings),
             // Drives the built binary from the outside: real mounts, real programs.
-            .testTarget(name: "EndToEndTests", dependencies: ["quire"], exclude: ["Programs"], swiftSettings: settings),
+            .testTarget(
+                name: "EndToEndTests", dependencies: ["quire", "QuireCore"], exclude: ["Programs"],
+                swiftSettings: settings),
         ]
 )

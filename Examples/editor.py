@@ -23,8 +23,9 @@ def send(message):
 def called(call):
     """One call of the daemon. Returns the answer's result."""
     global text, unsaved, path
-    print(call["callback"], call.get("path", ""), flush=True)
     with lock:
+        # A print is several writes: two threads at once would mix their lines.
+        print(call["callback"], call.get("path", ""), flush=True)
         if call["callback"] == "saveChanges" and unsaved:
             # Plain access of a process that is being asked goes ahead of whoever asks.
             path.write_text(text)
@@ -42,7 +43,8 @@ def listen():
         if message.get("method") == "presenter.call":
             send({"id": message["id"], "result": called(message["params"])})
         elif "error" in message:
-            print("error", message["error"]["message"], flush=True)
+            with lock:
+                print("error", message["error"]["message"], flush=True)
 
 
 threading.Thread(target=listen, daemon=True).start()

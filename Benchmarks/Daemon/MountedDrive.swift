@@ -7,14 +7,44 @@ import QuireTransport
 final class MountedDrive {
     private let quire: String
     private let root: URL
-    private var home: String { root.appending(path: "home").path }
-    private var mountpoint: String { root.appending(path: "mount").path }
+    var home: String { root.appending(path: "home").path }
+    var store: String { home + "/drive" }
+    var mountpoint: String { root.appending(path: "mount").path }
 
-    init(quire: String) throws {
+    init(quire: String, options: String? = nil) throws {
         self.quire = quire
         root = URL(filePath: "/dev/shm/quire-daemon-bench-\(UUID())")
         try FileManager.default.createDirectory(at: root.appending(path: "mount"), withIntermediateDirectories: true)
+        let mounting = ["mount", "--home", home, mountpoint]
+        try Command.run(quire, mounting + (options.map { ["-o", $0] } ?? []))
+    }
+
+    /// Sends nothing to the provider.
+    func pause() throws { try run("pause", "--home", home) }
+
+    /// Returns when the index knows of all that programs did.
+    func settle() throws { try run("find", "--home", home, "--count") }
+
+    /// With so many files that stay on this device, a thousand in each directory, which the index knows.
+    convenience init(quire: String, files: Int) throws {
+        try self.init(quire: quire)
+        try run("unmount", "--home", home)
+        let configuration = home + "/config.toml"
+        let text = try String(contentsOfFile: configuration, encoding: .utf8)
+        let lines = text.split(separator: "\n", omittingEmptySubsequences: false).map {
+            $0.hasPrefix("patterns = ") ? "patterns = [\"*\"]" : $0
+        }
+        try Data(lines.joined(separator: "\n").utf8).write(to: URL(filePath: configuration))
+        for number in 0..<files {
+            let directory = "\(store)/\(SyntheticTree.directoryName(number / 1000))"
+            if number % 1000 == 0 { mkdir(directory, 0o755) }
+            let path = "\(directory)/\(SyntheticTree.name(number))"
+            let file = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0o644)
+            guard file >= 0, ftruncate(file, number) == 0, close(file) == 0 else { throw QuireError.last(path) }
+        }
         try run("mount", "--home", home, mountpoint)
+        // Waits for the comparison of the store with the index.
+        try run("sync", "--home", home)
     }
 
     func end() throws {
@@ -22,17 +52,7 @@ final class MountedDrive {
         try FileManager.default.removeItem(at: root)
     }
 
-    private func run(_ arguments: String...) throws {
-        let process = Process()
-        process.executableURL = URL(filePath: quire)
-        process.arguments = arguments
-        process.standardOutput = FileHandle.nullDevice
-        try process.run()
-        process.waitUntilExit()
-        guard process.terminationStatus == 0 else {
-            throw QuireError(.unavailable, "\(quire) \(arguments) ended with \(process.terminationStatus)")
-        }
-    }
+    private func run(_ arguments: String...) throws { try Command.run(quire, arguments) }
 
     /// Claim and release over the socket, median in microseconds.
     func overSocket() async throws -> Double {

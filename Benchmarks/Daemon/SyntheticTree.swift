@@ -30,7 +30,7 @@ struct SyntheticTree {
         var inode = UInt64(root.st_ino) + 1
         for top in 0..<max(1, count / 1000) {
             let parent = inode
-            record(parent: UInt64(root.st_ino), "\(Self.words[top % 20]) \(top)", inode, .directory, size: 0)
+            record(parent: UInt64(root.st_ino), Self.directoryName(top), inode, .directory, size: 0)
             inode += 1
             for number in 0..<min(1000, count) {
                 record(parent: parent, Self.name(top * 1000 + number), inode, .file, size: Int64(top * 1000 + number))
@@ -47,6 +47,9 @@ struct SyntheticTree {
         let first = root + 10_000_000
         for number in 0..<count { record(parent: root, "more \(number)", first + UInt64(number), .file, size: 1) }
     }
+
+    /// `invoice 12`.
+    static func directoryName(_ number: Int) -> String { "\(words[number % 20]) \(number)" }
 
     /// `invoice draft 12345.pdf`.
     static func name(_ number: Int) -> String {

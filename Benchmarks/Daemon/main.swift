@@ -1,39 +1,45 @@
 import Glibc
 import QuireTransport
 
-// quire-daemon-bench [--check] [--only claims|queries] [--quire BINARY]: what claims and queries cost, in the daemon's parts
-// and, with a binary of quire, on a drive. With --check a missed limit makes the exit code 1.
+// quire-daemon-bench [--check] [--only claims|queries|find|unpack] [--trials N] [--quire BINARY]: what claims, queries
+// and the index cost, in the daemon's parts and, with a binary of quire, on a drive. With --check a missed limit makes the exit code 1.
 
 var arguments = CommandLine.arguments.dropFirst()
 var quire: String?
 var checks = false
 var only: String?
+var trials = 10_000
 while let argument = arguments.popFirst() {
     switch argument {
     case "--check": checks = true
     case "--quire": quire = arguments.popFirst()
+    case "--trials": trials = arguments.popFirst().flatMap { Int($0) } ?? trials
     case "--only": only = arguments.popFirst()
     default:
-        print("usage: quire-daemon-bench [--check] [--only claims|queries] [--quire BINARY]")
+        print(
+            "usage: quire-daemon-bench [--check] [--only claims|queries|find|unpack] [--trials NUMBER] [--quire BINARY]"
+        )
         exit(64)
     }
 }
 var rows: [Row] = []
-if only != "queries" { rows += try await claims(quire) }
-if only != "claims" {
+if only == nil || only == "claims" { rows += try await claims(quire) }
+if only == nil || only == "queries" {
     rows += try await QueryRows.measure()
-    if let quire { rows += try await stitching(quire) }
+    if let quire { rows += try await stitching(quire, trials: trials) }
 }
+if only == nil || only == "find", let quire { rows += try FindRows.measure(quire, files: 1_000_000) }
+if only == nil || only == "unpack", let quire { rows += try UnpackRows.measure(quire) }
 
-func stitching(_ quire: String) async throws -> [Row] {
+func stitching(_ quire: String, trials: Int) async throws -> [Row] {
     let drive = try MountedDrive(quire: quire)
     let time = try await drive.stitching()
-    let misses = try await drive.misses(of: 10_000)
+    let misses = try await drive.misses(of: trials)
     try drive.end()
     return [
         Row(name: "from a rename's return to a running query, 99th of 100", value: time, unit: "ms", limit: 10),
         Row(
-            name: "of 10,000 queries begun after a change, those that did not know of it", value: Double(misses),
+            name: "of \(trials) queries begun after a change, those that did not know of it", value: Double(misses),
             unit: "",
             limit: 0),
     ]

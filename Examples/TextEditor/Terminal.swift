@@ -27,13 +27,21 @@ final class Terminal {
         resizing.activate()
         Thread.detachNewThread {
             var parser = KeyParser()
-            while case let data = FileHandle.standardInput.availableData, !data.isEmpty {
+            while let data = Self.typed() {
                 for parsed in parser.parse(data) { key.yield(parsed) }
             }
             // The terminal is gone: as if the person left.
             key.yield(.leave)
             key.finish()
         }
+    }
+
+    /// Waits for what is typed; nil when the terminal is gone. A signal, as when the window changes its size, ends no wait.
+    private nonisolated static func typed() -> Data? {
+        var bytes = [UInt8](repeating: 0, count: 4096)
+        var count: Int
+        repeat { count = read(STDIN_FILENO, &bytes, bytes.count) } while count < 0 && errno == EINTR
+        return count > 0 ? Data(bytes.prefix(count)) : nil
     }
 
     /// Gives it back.

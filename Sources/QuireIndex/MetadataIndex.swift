@@ -9,7 +9,7 @@ import Synchronization
 /// Reads are asynchronous, see what was committed, and never wait for a writer; call `settle` first to see everything
 /// that was recorded. Open one index a file.
 package final class MetadataIndex: StoreEventSink {
-    let pool: DatabasePool
+    private let database: IndexDatabase
     let queue: IngestQueue
     let progress: IngestProgress
     let root: Int64
@@ -17,7 +17,9 @@ package final class MetadataIndex: StoreEventSink {
     let clock: @Sendable () -> FileTime
     private let marker: OpenMarker
     private let thread: OwnedThread
-    private let collector = ChangeCollector()
+    private let collector: ChangeCollector
+    /// Nil where the words of documents are not kept.
+    let content: ContentPart?
     private let typing: (work: ContentTyping, thread: OwnedThread)
     /// Innermost lock, as the next one.
     private let lateReporter = Lock(LateReporter())
@@ -29,18 +31,19 @@ package final class MetadataIndex: StoreEventSink {
 
     private let isClosed = Lock(false)
     /// Users wait for what they read.
-    private let readers = BackgroundPool(label: "quire-query", width: readerCount, niceness: 0)
+    private let readers = PoolExecutor(label: "quire-query", width: readerCount, niceness: 0)
     private let writers = BackgroundPool(label: "quire-record", width: 1)
+    private let contentWriter = BackgroundPool(label: "quire-words", width: 1, niceness: 15)
     /// How many reads run at one time.
     static let readerCount = 3
 
     init(
-        pool: DatabasePool, queue: IngestQueue, progress: IngestProgress, root: Int64, tagged: TaggedInodes,
-        marker: OpenMarker,
-        thread: OwnedThread, typing: (work: ContentTyping, thread: OwnedThread),
+        database: IndexDatabase, queue: IngestQueue, progress: IngestProgress, root: Int64, tagged: TaggedInodes,
+        marker: OpenMarker, thread: OwnedThread, typing: (work: ContentTyping, thread: OwnedThread),
+        collector: ChangeCollector, content: ContentPart?,
         clock: @escaping @Sendable () -> FileTime
     ) {
-        self.pool = pool
+        self.database = database
         self.queue = queue
         self.progress = progress
         self.root = root
@@ -48,12 +51,14 @@ package final class MetadataIndex: StoreEventSink {
         self.marker = marker
         self.thread = thread
         self.typing = typing
+        self.collector = collector
+        self.content = content
         self.clock = clock
-        pool.add(transactionObserver: collector, extent: .databaseLifetime)
     }
 
     deinit {
         queue.close()
+        content?.queue.end()
         typing.work.close()
     }
 
@@ -98,13 +103,18 @@ package final class MetadataIndex: StoreEventSink {
         }
         guard !wasClosed else { return }
         queue.close()
+        content?.queue.end()
         typing.work.close()
         typing.thread.join()
         thread.join()
         do {
             // All into the one file: SQLite would leave it in the log.
-            try pool.writeWithoutTransaction { _ = try $0.checkpoint(.truncate) }
-            try pool.close()
+            try database.use { pool in
+                try pool.writeWithoutTransaction { _ = try $0.checkpoint(.truncate) }
+                try pool.close()
+            }
+            // Its readers are gone with the pool.
+            try content?.store.close()
             if progress.failure?.code != .corrupt { marker.remove() }
         } catch {
             // Left as it is: the next start checks it.
@@ -116,6 +126,29 @@ package final class MetadataIndex: StoreEventSink {
     package func setContainers(_ layout: ContainerLayout) {
         queue.add(.command(.place(layout)), time: clock())
     }
+
+    // MARK: Rebuild
+
+    /// An element for each time that the file turned out to be damaged while it was open and a new one was begun, until the
+    /// index is closed. For one listener, who ends what was begun with the former file, and calls `takeBases` then.
+    package var rebuilds: AsyncStream<IndexRebuild> { progress.rebuilds }
+
+    /// The rebuild that is under way: until it is over, what is asked of items finds what was compared with the store.
+    package var rebuild: IndexRebuild? { progress.currentRebuild }
+
+    /// Another after each exchange of the file; stays the same within a read.
+    var generation: Int { database.generation }
+
+    /// Events say what providers have from now on. After a rebuild they are not believed until this was called: what one
+    /// that was under way says of a document that is not in the new file yet would look like a deletion.
+    package func takeBases(after rebuild: IndexRebuild) {
+        queue.add(.command(.takeBases(rebuild: rebuild.number)), time: clock())
+    }
+
+    /// Returns when no rebuild is under way.
+    ///
+    /// - Throws: `.failed` when the store could not be read to its end.
+    package func waitUntilWhole() async throws(IndexError) { try await progress.waitUntilWhole() }
 
     // MARK: Rescan
 
@@ -154,6 +187,19 @@ package final class MetadataIndex: StoreEventSink {
 
     // MARK: Access
 
+    /// Tells running queries that the words of these items are others.
+    func tell(_ items: [Int64]) { collector.tell(ItemChanges(items: Set(items))) }
+
+    /// Runs work on the words, behind all other work.
+    func onContentThread<Value: Sendable>(
+        _ body: @escaping @Sendable () throws(IndexError) -> Value
+    ) async throws(IndexError) -> Value { try await contentWriter.run(body) }
+
+    /// Runs `body` where the index reads, so that none of its reads changes threads: for a query of several steps.
+    package func reading<Value: Sendable>(_ body: () async throws -> Value) async rethrows -> Value {
+        try await withTaskExecutorPreference(readers, operation: body)
+    }
+
     /// Reads in one transaction. Not ended by cancelling the task: a read is short.
     ///
     /// On threads of the index's own, as GRDB's asynchronous way makes a new one whenever all others are about to wake.
@@ -161,9 +207,12 @@ package final class MetadataIndex: StoreEventSink {
         _ what: String, _ body: @escaping @Sendable (Database) throws -> Value
     ) async throws(IndexError) -> Value {
         do {
-            return try await readers.run { [pool] in try pool.read(body) }
+            return try await readers.run { [database] in
+                // Transactions of our own: GRDB makes their statements anew each time, which a short query feels.
+                try database.use { try $0.unsafeRead { db in try db.consistently { try body(db) } } }
+            }
         } catch {
-            throw IndexError(error, "reading \(what)")
+            throw told(IndexError(error, "reading \(what)"))
         }
     }
 
@@ -171,6 +220,18 @@ package final class MetadataIndex: StoreEventSink {
     func write<Value: Sendable>(
         _ what: String, _ body: @escaping @Sendable (Database) throws -> Value
     ) async throws(IndexError) -> Value {
-        do { return try await writers.run { [pool] in try pool.write(body) } } catch { throw IndexError(error, what) }
+        do {
+            return try await writers.run { [database] in try database.use { try $0.write(body) } }
+        } catch {
+            throw told(IndexError(error, what))
+        }
+    }
+
+    /// Has the file looked at where it may be damaged.
+    private func told(_ error: IndexError) -> IndexError {
+        if error.code == .corrupt, queue.add(.command(.check), time: clock()) {
+            progress.damageSuspected(until: queue.hurry())
+        }
+        return error
     }
 }

@@ -1,18 +1,26 @@
+package import Logging
 package import QuireCore
 
-/// Where a provider keeps documents, as a person writes it: `folder:/abs/path`.
+/// Where a provider keeps documents, as a person writes it: `folder:/abs/path`, `webdav+https://user@host/path`,
+/// `s3+https://ACCESSKEY@host/bucket/prefix`.
 package struct ProviderURL: Sendable, Hashable, CustomStringConvertible {
     package enum Kind: Sendable, Hashable {
         /// Absolute path of a folder; bytes as written, nothing is percent-decoded.
         case folder(path: String)
+        case webDAV(WebDAVAccount)
+        case s3(S3Account)
     }
 
     package let kind: Kind
 
+    private static let forms = """
+        Write it as folder:/absolute/path, webdav+https://user@host/path or s3+https://ACCESSKEY@host/bucket/prefix.
+        """
+
     /// - Throws: `.usage` for what is no such URL, and for schemes this version cannot serve.
     package init(_ text: String) throws(QuireError) {
         guard let colon = text.firstIndex(of: ":") else {
-            throw QuireError(.usage, "\(text) is not a provider URL", remedy: "Write it as folder:/absolute/path.")
+            throw QuireError(.usage, "\(text) is not a provider URL", remedy: Self.forms)
         }
         let rest = String(text[text.index(after: colon)...])
         switch text[..<colon] {
@@ -23,13 +31,12 @@ package struct ProviderURL: Sendable, Hashable, CustomStringConvertible {
                     remedy: "Write it as folder:/absolute/path.")
             }
             self.kind = .folder(path: Self.withoutTrailingSlashes(rest))
-        case "webdav+http", "webdav+https", "s3+http", "s3+https":
-            throw QuireError(
-                .usage, "\(text[..<colon]) providers are not yet supported in this version",
-                remedy: "Use a folder: folder:/absolute/path.")
+        case "webdav+http": kind = .webDAV(try WebDAVAccount(isSecure: false, rest))
+        case "webdav+https": kind = .webDAV(try WebDAVAccount(isSecure: true, rest))
+        case "s3+http": kind = .s3(try S3Account(isSecure: false, rest))
+        case "s3+https": kind = .s3(try S3Account(isSecure: true, rest))
         default:
-            throw QuireError(
-                .usage, "\(text[..<colon]) is not a kind of provider", remedy: "Write it as folder:/absolute/path.")
+            throw QuireError(.usage, "\(text[..<colon]) is not a kind of provider", remedy: Self.forms)
         }
     }
 
@@ -42,13 +49,52 @@ package struct ProviderURL: Sendable, Hashable, CustomStringConvertible {
     package var description: String {
         switch kind {
         case .folder(let path): "folder:\(path)"
+        case .webDAV(let account): "\(account)"
+        case .s3(let account): "\(account)"
+        }
+    }
+
+    /// Who asks, where a secret belongs to a name; nil for a folder, and where the secret is all there is.
+    package var user: String? {
+        switch kind {
+        case .folder: nil
+        case .webDAV(let account): account.user
+        case .s3(let account): account.user
+        }
+    }
+
+    /// Whether somebody is to be asked for a secret: not where the environment has it.
+    package var wantsSecret: Bool {
+        switch kind {
+        case .folder: false
+        case .webDAV: true
+        case .s3(let account): account.user != nil
+        }
+    }
+
+    /// Whether it lies on the network: what it can do is only known once it was tried, and it may want a secret.
+    package var isRemote: Bool {
+        switch kind {
+        case .folder: false
+        case .webDAV, .s3: true
         }
     }
 
     /// The provider that keeps documents there, not yet connected.
-    package func makeProvider() -> any DocumentProvider {
+    ///
+    /// - Parameters:
+    ///   - secret: a password or token; nil where none is kept.
+    ///   - pace: for those on the network; nil: they list everything each time.
+    ///   - traffic: what content passes through.
+    package func makeProvider(
+        secret: String? = nil, pace: ListingPace? = nil, traffic: Traffic = Traffic(),
+        logger: Logger = Logger(label: "quire-provider")
+    ) -> any DocumentProvider {
         switch kind {
-        case .folder(let path): FolderProvider(root: path)
+        case .folder(let path): FolderProvider(root: path, traffic: traffic, logger: logger)
+        case .webDAV(let account):
+            account.makeProvider(secret: secret, pace: pace, traffic: traffic, logger: logger)
+        case .s3(let account): account.makeProvider(secret: secret, pace: pace, traffic: traffic, logger: logger)
         }
     }
 

@@ -19,7 +19,7 @@ struct QuireCommand: AsyncParsableCommand {
             CommandGroup(
                 name: "Drive",
                 subcommands: [
-                    Mount.self, Unmount.self, Status.self, Sync.self, Check.self,
+                    Mount.self, Unmount.self, Status.self, Sync.self, Pause.self, Resume.self, Check.self,
                 ]),
             CommandGroup(
                 name: "Documents",
@@ -35,7 +35,7 @@ struct QuireCommand: AsyncParsableCommand {
             CommandGroup(
                 name: "Setup",
                 subcommands: [
-                    Provider.self, Container.self, Coordination.self,
+                    Provider.self, Container.self, Limit.self, Coordination.self,
                 ]),
         ])
 

@@ -54,6 +54,7 @@ struct ArgumentTests {
     @Test("Mount options")
     func mountOptions() throws {
         let request = try MountRequest(["allow_other,readers=2", "debug,nopassthrough"])
+        #expect(try request.indexes && !MountRequest(["debug_noindex"]).indexes)
         #expect(request.allowOther && request.debug && !request.passthrough && request.readers == 2)
         for wrong in ["readers=0", "readers=x", "frobnicate"] {
             #expect(throws: QuireError.self) { _ = try MountRequest([wrong]) }

@@ -1,5 +1,6 @@
 import Glibc
 import QuireCore
+import QuireSync
 import Testing
 
 @testable import quire
@@ -35,8 +36,12 @@ struct ConfigurationTests {
     func roundTrip() throws {
         var configuration = Configuration.new(home: "/h", deviceName: "a \"b\" \\ \n é", deviceID: "0123")
         configuration.pollSeconds = 3
+        configuration.listSeconds = 60
         configuration.ephemeralPatterns = ["*~", "#*#", "a'b"]
         configuration.packageExtensions = ["song"]
+        configuration.thumbnails = ThumbnailSettings(makes: false, drawsText: true, megabytes: 7)
+        configuration.cache = SpaceLimits(limit: ByteCount(10_000_000_000), keepFree: ByteCount(123_456_789))
+        configuration.content = ContentSettings(isOn: true, megabytes: 8)
         try configuration.add(.init(name: "disk", url: "folder:/mnt/disk", isDefault: true, identity: "id-1"))
         try configuration.add(.init(name: "usb", url: "folder:/mnt/usb", isDefault: false, identity: nil))
         let id = try #require(ContainerID("iCloud.com.example.Notes"))
@@ -50,8 +55,9 @@ struct ConfigurationTests {
     @Test("Keys that are left away have defaults")
     func defaults() throws {
         let configuration = try read(Self.smallest).configuration
-        #expect(configuration.pollSeconds == 15)
+        #expect(configuration.pollSeconds == 15 && configuration.listSeconds == 0)
         #expect(configuration.settleMilliseconds == 300)
+        #expect(!configuration.content.isOn)
         #expect(configuration.ephemeralPatterns == EphemeralNames.standardPatterns)
         #expect(configuration.defaultProvider?.name == "p")
     }
@@ -72,6 +78,8 @@ struct ConfigurationTests {
         "A wrong value names its key",
         arguments: [
             ("[sync]\npoll_seconds = \"x\"", "sync.poll_seconds is not a whole number"),
+            ("[cache]\nlimit = \"ten\"", "cache.limit is not a size: write a number and a unit, as in \"10 GB\""),
+            ("[cache]\nkeepFree = -1", "cache.keepFree is not a size: write a number and a unit, as in \"10 GB\""),
             ("[sync]\npoll_seconds = 0", "sync.poll_seconds is 0, not within 1 … 86400"),
             ("[coordination]\ndeadline_seconds = 1.5", "coordination.deadline_seconds is not a whole number"),
             ("[ephemeral]\npatterns = [1]", "ephemeral.patterns is not a list of strings"),

@@ -14,6 +14,8 @@ final class FixedCatalog: DriveCatalog {
     init(_ items: [CatalogEntry]) { self.items = Lock(items) }
 
     func settle() async {}
+    func waitUntilWhole() async throws {}
+    func reading<Value: Sendable>(_ body: () async throws -> Value) async rethrows -> Value { try await body() }
     func entry(at path: RelativePath) async throws -> CatalogEntry? { items.withLock { $0.first { $0.path == path } } }
     func entries(below directory: RelativePath) async throws -> [CatalogEntry] {
         items.withLock { $0.filter { $0.path != directory && $0.path.isInside(directory) } }
@@ -24,6 +26,11 @@ final class FixedCatalog: DriveCatalog {
                 && (query.states.isEmpty || query.states.contains(query.transfers[item.id] ?? item.state))
         }
         return (found.map(\.id), Array(found.prefix(first)))
+    }
+    func paths(_ query: ItemQuery, _ body: ([RelativePath]) async throws -> Void) async throws -> Int {
+        let found = try await search(query, first: .max).first
+        try await body(found.map(\.path))
+        return found.count
     }
     func entries(_ ids: ArraySlice<ItemID>, matching query: ItemQuery?) async throws -> [CatalogEntry] {
         items.withLock { items in ids.compactMap { id in items.first { $0.id == id } } }
@@ -79,7 +86,8 @@ struct ConflictSetTests {
 struct DriveViewTests {
     private func view(_ items: [CatalogEntry], _ directory: TemporaryDirectory) throws -> DriveView {
         DriveView(
-            catalog: FixedCatalog(items), tree: try DriveTree(opening: directory.path), providerName: { _ in "p" },
+            catalog: FixedCatalog(items), tree: try DriveTree(opening: directory.path), searchesContent: false,
+            providerName: { _ in "p" },
             transfer: { _ in nil }, transfers: { [:] })
     }
 

@@ -33,6 +33,13 @@ struct OutputTests {
         #expect(try WireCodec.decode(DriveStatus.self, from: Array(text.utf8)) == status)
     }
 
+    @Test("status says why a provider does not answer")
+    func offlineReason() {
+        let provider = DriveStatus.Provider(name: "p", url: "folder:/p", online: false, message: "it is not plugged in")
+        let status = DriveStatus(home: "/h", mountpoint: "/m", device: "d", state: .mounted, providers: [provider])
+        #expect(StatusText.drive(status).contains("folder:/p  offline\n           it is not plugged in\n"))
+    }
+
     @Test("status says that deletions are held back, and how they are let go")
     func heldDeletions() {
         let status = DriveStatus(home: "/h", mountpoint: "/m", device: "d", state: .mounted, heldDeletions: 30)

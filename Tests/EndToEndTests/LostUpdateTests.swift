@@ -54,6 +54,34 @@ extension EndToEnd {
             }
         }
 
+        @Test(
+            "What another device wrote since a program read the document is kept, also where its content is not here yet",
+            arguments: ["rename", "backup", "empty"])
+        func missedDataless(way: String) async throws {
+            try await Workspace.use { space in
+                let (here, afar) = try await space.devicesOnNetwork()
+                let doc = "\(here.mountpoint)/doc"
+                let program = here.python("replacing.py", ["late", doc, way, space.root])
+                async let saved = program.succeed()
+                try await eventually("the program has read", seconds: 20) {
+                    FileManager.default.fileExists(atPath: "\(space.root)/read")
+                }
+                // Both have edited it, so that the other's version takes the name, and is not here.
+                try await afar.sh("echo theirs > doc")
+                try await afar.sync()
+                try await here.sh("echo ours >> doc")
+                _ = await here.quire("sync", "--timeout", "45")
+                #expect(try await here.json("status", "doc").only("materialized").int == 0)
+                try await space.sh("touch go")
+                _ = try await saved
+                for drive in [here, afar, here] { _ = await drive.quire("sync", "--timeout", "45") }
+                for drive in [here, afar] {
+                    let all = try await drive.sh("cat doc*")
+                    for edit in ["theirs", "ours", "late"] { #expect(all.contains(edit), "\(drive.name): \(all)") }
+                }
+            }
+        }
+
         /// All four at once on one document.
         /// - Returns: how many edits are neither in the document nor in a version in conflict with it, and more about that.
         private static func storm(_ manner: String) async throws -> [String] {
@@ -87,7 +115,18 @@ extension EndToEnd {
                 try app.tell("count-edits \(edits) \(here.mountpoint)/doc.txt \(writers.joined(separator: " "))")
                 let words = try await app.next(patienceSeconds: 60).split(separator: " ").map(String.init)
                 print("\(manner): \(words.joined(separator: " ")), \(Int(written)) s")
-                return [words.prefix(2).joined(separator: " ")] + words.dropFirst(2)
+                let missing = words.prefix(2).joined(separator: " ")
+                var found = [missing] + words.dropFirst(2)
+                guard missing != "missing 0" else { return found }
+                for drive in [here, afar] {
+                    found.append(await drive.quire("status").output)
+                    found.append(await drive.quire("status", "doc.txt").output)
+                    found.append(
+                        try await drive.sh(
+                            "ls | wc -l; for n in \(writers.joined(separator: " ")); do grep -c \"^$n \" doc.txt || true; done"
+                        ))
+                }
+                return found
             }
         }
 

@@ -52,6 +52,53 @@ extension EndToEnd {
             }
         }
 
+        @Test("A hard link to a document that is not here brings its content: both names are one file, and each stays")
+        func linkOfDataless() async throws {
+            try await withTwo { one, two in
+                try await one.sh("mkdir d; seq 50000 > d/a; seq 100 > d/c")
+                try await one.sync()
+                try await two.sync()
+                #expect(try await state(two, "d/a") == "dataless")
+                try await two.sh("ln d/a d/b; rm d/a; ln d/c c; echo more >> d/c")
+                #expect(try await two.sh("seq 50000 | cmp - d/b && tail -1 c") == "more\n")
+                try await two.sync()
+                let refused = await two.quire("evict", "c")
+                #expect(refused.status != 0)
+                #expect(refused.errors.contains("hard link"))
+                try await two.quire("evict", "d/b").require(0)
+                try await one.sync()
+                #expect(try await one.sh("ls d; seq 50000 | cmp - d/b && tail -1 c") == "b\nc\nmore\n")
+                try await expectSameDrives(one, two)
+            }
+        }
+
+        @Test(
+            "A dataless document that is moved away keeps its content, whatever takes its name, and however it is put away"
+        )
+        func movedAwayDataless() async throws {
+            try await withTwo { one, two in
+                let names = ["report", "backup", "trashed", "swapped", "dir/deep"]
+                try await one.sh("mkdir dir; for n in \(names.joined(separator: " ")); do seq 1000 > $n; done")
+                try await one.sync()
+                try await two.sync()
+                for name in names { #expect(try await state(two, name) == "dataless") }
+                try await two.sh(
+                    """
+                    mv report old; echo new > report
+                    mv backup backup~; echo new > backup
+                    mkdir -p .Trash-1000/files; mv trashed dir .Trash-1000/files/
+                    echo new > fresh; python3 -c 'import ctypes; ctypes.CDLL(None).renameat2(-100, b"fresh", -100, b"swapped", 2)'
+                    """)
+                try await two.sync()
+                let all = ["old", "backup~", ".Trash-1000/files/trashed", ".Trash-1000/files/dir/deep", "fresh"]
+                for name in all { #expect(try await two.sh("seq 1000 | cmp - '\(name)' && echo same") == "same\n") }
+                try await one.sync()
+                #expect(
+                    try await one.sh("ls; seq 1000 | cmp - old && seq 1000 | cmp - fresh && cat report backup swapped")
+                        == "backup\nfresh\nold\nreport\nswapped\nnew\nnew\nnew\n")
+            }
+        }
+
         @Test("After downloads and evictions the drive shows the times that the store's directories have")
         func directoryTimes() async throws {
             try await withTwo { one, two in
@@ -128,20 +175,40 @@ extension EndToEnd {
             }
         }
 
+        @Test("A kept version is restored, also where the document's content is not here; what was there is kept")
+        func restore() async throws {
+            try await withTwo { one, two in
+                try await editBoth(one, two)
+                try await two.quire("resolve", "note.txt", "--keep", "current").require(0)
+                try await two.sync()
+                let kept = try await versions(two, "note.txt")
+                #expect(kept.count == 1)
+                try await two.quire("evict", "note.txt").require(0)
+                try await two.quire("restore", "note.txt", try #require(kept.first)).require(0)
+                #expect(try await two.sh("cat note.txt") == "from two\n")
+                try await two.sync()
+                try await one.sync()
+                #expect(try await one.sh("cat note.txt") == "from two\n")
+                // What it had replaced is to be had again.
+                let replaced = try #require(try await versions(two, "note.txt").first { !kept.contains($0) })
+                try await two.quire("restore", "note.txt", replaced).require(0)
+                #expect(try await two.sh("cat note.txt") == "from one\n")
+                let refused = await two.quire("restore", "note.txt", "none")
+                #expect(refused.status == 66 && refused.errors.contains("note.txt has no version none"))
+            }
+        }
+
+        /// The names that `quire versions` prints.
+        private func versions(_ drive: Drive, _ path: String) async throws -> [String] {
+            try await drive.quire("versions", path).require(0).output.split(separator: "\n").compactMap {
+                $0.split(separator: " ").first.map(String.init)
+            }
+        }
+
         @Test("Both edits of one document survive on both devices, and both devices say so")
         func conflict() async throws {
             try await withTwo { one, two in
-                try await one.sh("echo base > note.txt")
-                try await one.sync()
-                try await two.sync()
-                try await two.sh("cat note.txt")
-                try await apart(one, two) {
-                    try await one.sh("echo from one > note.txt")
-                    try await two.sh("echo from two > note.txt")
-                } first: {
-                    try await one.sync()
-                }
-                try await two.quire("sync", "--timeout", "30").require(0, 2)
+                try await editBoth(one, two)
                 try await one.quire("sync", "--timeout", "30").require(0, 2)
                 for drive in [one, two] {
                     #expect(try await drive.sh("cat note.txt") == "from one\n")
@@ -291,6 +358,22 @@ extension EndToEnd {
             try await edits()
             try await first()
             try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: "server")
+        }
+
+        /// Has both devices edit `note.txt` at the same time: "from one" is first at the provider, and the second device knows
+        /// of the conflict.
+        private func editBoth(_ one: Drive, _ two: Drive) async throws {
+            try await one.sh("echo base > note.txt")
+            try await one.sync()
+            try await two.sync()
+            try await two.sh("cat note.txt")
+            try await apart(one, two) {
+                try await one.sh("echo from one > note.txt")
+                try await two.sh("echo from two > note.txt")
+            } first: {
+                try await one.sync()
+            }
+            try await two.quire("sync", "--timeout", "30").require(0, 2)
         }
 
         private func state(_ drive: Drive, _ path: String) async throws -> String {

@@ -53,7 +53,7 @@ struct BackgroundPoolTests {
 
     @Test("Tasks run on the background executor and come back", .timeLimit(.minutes(1)))
     func executor() async {
-        let sum = await withTaskExecutorPreference(BackgroundExecutor.shared) {
+        let sum = await withTaskExecutorPreference(PoolExecutor.background) {
             await withTaskGroup(of: Int.self) { group in
                 for number in 1...100 { group.addTask { number } }
                 return await group.reduce(0, +)

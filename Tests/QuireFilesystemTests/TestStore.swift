@@ -105,6 +105,8 @@ private struct NoContent: ContentSource {
     func materialize(path: RelativePath, inode: UInt64) async throws(MaterializeError) {
         throw MaterializeError(errno: ENETUNREACH, message: "offline")
     }
+
+    func open(path: RelativePath, inode: UInt64) async throws(MaterializeError) -> (any ArrivingContent)? { nil }
 }
 
 private struct NoAttributes: ItemAttributeSource {

@@ -127,6 +127,21 @@ struct BaseTests {
         }
     }
 
+    @Test(
+        "a base that goes into a directory that has its name now, or into one that was below it, is found by its path")
+    func baseIntoItself() async throws {
+        for target in ["a/b", "a/c/b", "a/c/d/b"] as [RelativePath] {
+            try await withDrive { drive in
+                for path in ["a", "a/c", "a/c/d"] as [RelativePath] { try drive.makeDirectory(path) }
+                try await drive.acknowledge("a", "a/c", "a/c/d")
+                drive.index.record(.baseMoved(container: .default, from: "a", try drive.base("a", at: target)))
+                #expect(try await drive.item("a").base?.path.name == "b")
+                #expect(try await drive.item("a/c").base?.path.name != nil)
+                #expect(try await drive.index.baseTree(container: .default).count { $0.item != nil } == 3)
+            }
+        }
+    }
+
     @Test("a move of a base that is not known makes no deletion")
     func unknownBaseMove() async throws {
         try await withDrive { drive in

@@ -209,6 +209,54 @@ struct IdentityTests {
         }
     }
 
+    @Test("What sync does to one name of a file dirties no other, and the index knows the others as they are")
+    func commitToOneName() async throws {
+        try await withDrive { drive in
+            try drive.create("a", "one")
+            try drive.link("a", "b")
+            try await drive.acknowledge("a", "b")
+            let parent = try drive.present(.root).inode
+            try drive.rename("a", "aside", isTold: false)
+            let status = try drive.present("aside")
+            drive.index.record(
+                .committed(
+                    .init(
+                        .moved(fromParent: parent, fromName: "a", toParent: parent, toName: "aside", status),
+                        base: try drive.base("aside"), otherNames: status)))
+            #expect(try await drive.pendingText() == [])
+            #expect(try await drive.item("b").local.fingerprint == status.fingerprint)
+        }
+    }
+
+    @Test("A dataless document that was moved away keeps its base from whatever takes its name")
+    func datalessKeepsBase() async throws {
+        try await withDrive { drive in
+            try drive.create("doc", "")
+            try drive.create("other", "")
+            try await drive.acknowledge("doc", "other")
+            for name in ["doc", "other"] as [RelativePath] {
+                try drive.makePlaceholder(name, size: 9)
+                let parent = try drive.present(.root).inode
+                drive.index.record(
+                    .committed(
+                        .init(
+                            .installed(
+                                parent: parent, name: try #require(name.name), try drive.present(name), dataless: true),
+                            base: try drive.base(name))))
+            }
+            #expect(try await drive.pendingText() == [])
+            try drive.rename("doc", "old")
+            try drive.create("doc", "new")
+            #expect(try await drive.pendingText() == ["doc: created", "old: moved"])
+            try drive.create("fresh", "new")
+            try drive.exchange("fresh", "other")
+            #expect(
+                try await drive.pendingText() == ["doc: created", "fresh: moved", "old: moved", "other: created"])
+            try drive.rename("old", "old~")
+            #expect(try await drive.pendingText() == ["doc: created", "fresh: moved", "other: created"])
+        }
+    }
+
     @Test("renaming a directory is one pending item, and what is below it stays clean")
     func directoryRename() async throws {
         try await withDrive { drive in

@@ -77,6 +77,9 @@ struct QueryCompilerTests {
             let date = Date(timeIntervalSince1970: Double(time)).formatted(.iso8601)
             return "\(attribute.rawValue) \(operation.rawValue) \(date)"
         case .flag: return "\(attribute.rawValue) \(operation.rawValue) \(Bool.random(using: &random))"
+        case .words:
+            return
+                "content \(Bool.random(using: &random) ? "==" : "!=") \(["x", "xx*", "other"].randomElement(using: &random) ?? "x")"
         case .text where attribute == .state:
             return
                 "state \(operation.rawValue) \(ItemState.allCases.randomElement(using: &random)?.rawValue ?? "dirty")"
@@ -104,7 +107,7 @@ struct QueryCompilerTests {
     func random(namesIndexed: Bool) async throws {
         let seed = UInt64.random(in: 1...1_000_000)
         var random = Dice(state: seed)
-        try await withDrive { drive in
+        try await withDrive(keepsContent: true) { drive in
             try await Self.fill(drive, &random)
             try await drive.index.settle()
             if namesIndexed { try await drive.index.namesIndexed() }

@@ -81,7 +81,7 @@ struct RandomEventsTests {
 
     /// Derived columns are what they are derived from, and every base is linked or pending for deletion.
     private func checkLinks(_ index: MetadataIndex, _ seed: UInt64) async throws {
-        let wrong = try await index.pool.read { db -> [String] in
+        let wrong = try await index.read("rows") { db -> [String] in
             let rows = try db.all("SELECT \(ItemRow.columns) FROM \(ItemRow.tables)", read: ItemRow.init)
             let stale = rows.filter { $0.difference.rawValue != $0.pending || $0.parent == Schema.limbo }
             let bases = try db.all(

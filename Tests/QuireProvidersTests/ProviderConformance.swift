@@ -77,7 +77,9 @@ extension ProviderConformance {
         #expect(await refusal { try await bench.put("a", "x", .version(one.version)) } == .conditionFailed)
         #expect(try await bench.text("a") == "two")
         let again = try await bench.put("a", "two", .version(two.version))
-        #expect(again.version != two.version, "every put makes a new version, also of the same bytes")
+        if !ProviderForm.versionsByContent.contains(form) {
+            #expect(again.version != two.version, "every put makes a new version, also of the same bytes")
+        }
         let directory = try await bench.directory("d")
         #expect(await refusal { try await bench.put("d", "x", .version(directory.version)) } == .conditionFailed)
         #expect(await refusal { try await bench.put("d", "x", .absent) } == .conditionFailed)
@@ -167,7 +169,12 @@ extension ProviderConformance {
         try await bench.put("top", "x")
         let listed = try await bench.listing()
         #expect(Set(listed.keys) == ["d", "d/e", "d/e/f", "top"])
-        for (path, item) in listed { #expect(try await bench.provider.item(at: path) == item) }
+        for (path, item) in listed {
+            var found = try #require(try await bench.provider.item(at: path))
+            // Which some listings lack.
+            if item.checksum == nil { found.checksum = nil }
+            #expect(found == item)
+        }
         guard case .everything(_, let next) = try await bench.provider.changes(since: nil) else {
             Issue.record("a first listing names everything")
             return

@@ -51,6 +51,24 @@ import Testing
         #expect(access(staged, F_OK) != 0)
     }
 
+    @Test("Of a file with several names the commit says what the others are then", arguments: [0, 1, 2])
+    func otherNames(way: Int) throws {
+        try directory.write("old", to: "Notes/a")
+        #expect(Glibc.link(tree.rootPath + "/Notes/a", tree.rootPath + "/Notes/b") == 0)
+        let before = try tree.requiredStatus(at: "Notes/a")
+        let operation: LocalChange.Operation =
+            switch way {
+            case 0: .install(stagedPath: try directory.stage("new"), dataless: false)
+            case 1: .move(to: "Notes/c")
+            default: .remove
+            }
+        let committed = try committed(
+            LocalChange(path: "Notes/a", operation, expecting: .fingerprint(before.fingerprint), base: nil))
+        let now = try tree.requiredStatus(at: "Notes/b")
+        #expect(now.inode == before.inode && now.ctime > before.ctime)
+        #expect(committed.commit.otherNames == now)
+    }
+
     @Test("Content that comes or goes leaves the directory's mtime as it was; another document's changes it")
     func directoryTime() throws {
         let old = try directory.write("old", to: "Notes/a")

@@ -191,4 +191,13 @@ private struct Ledger {
         capabilities.stableIdentifiers = false
         for seed in seeds { try await run(seed: seed, MemoryProvider(capabilities: capabilities), withFaults: true) }
     }
+
+    @Test("The same with a provider that recognises no moves and cannot move directories")
+    func convergenceWithoutDirectoryMoves() async throws {
+        var capabilities = MemoryProvider.full
+        capabilities.stableIdentifiers = false
+        capabilities.directoryMoves = false
+        for seed in seeds { try await run(seed: seed, MemoryProvider(capabilities: capabilities), withFaults: false) }
+        for seed in seeds { try await run(seed: seed, MemoryProvider(capabilities: capabilities), withFaults: true) }
+    }
 }

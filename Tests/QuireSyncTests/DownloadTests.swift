@@ -89,6 +89,16 @@ import Testing
         }
         #expect(try await device.service.earlierVersions(of: "doc").map(\.size.bytes) == [7, 3])
         #expect(try await device.service.earlierVersions(of: "none").isEmpty)
+        let oldest = try #require(try await device.service.earlierVersions(of: "doc").last)
+        let fetched = try #require(try await device.service.fetchEarlier(oldest.version.rawValue, of: "doc"))
+        #expect(try Device.text(of: OwnedDescriptor.open(fetched, O_RDONLY)) == "one")
+        #expect(try await device.service.fetchEarlier("none", of: "doc") == nil)
+        #expect(try await device.service.fetchEarlier(oldest.version.rawValue, of: "none") == nil)
+        keeping.isOnline = false
+        let error = await #expect(throws: QuireError.self) {
+            try await device.service.fetchEarlier(oldest.version.rawValue, of: "doc")
+        }
+        #expect(error?.code == .temporary)
         let (other, _) = try await self.device()
         #expect(try await other.service.earlierVersions(of: "doc").isEmpty)
         await #expect(throws: ProviderError.self) { _ = try await memory.earlierVersions(of: "doc") }

@@ -1,5 +1,6 @@
 import QuireCore
 import QuireProviders
+import QuireStore
 @testable import QuireSync
 import Testing
 
@@ -82,6 +83,59 @@ import Testing
         try await settle(device)
         #expect(text("new") == nil)
         #expect(try Array(device.listing().keys) == ["doc"])
+    }
+
+    /// A device at a provider that recognises no moves.
+    private func forgetful() async throws -> (device: Device, faulty: FaultyProvider, memory: MemoryProvider) {
+        var capabilities = MemoryProvider.full
+        capabilities.stableIdentifiers = false
+        let memory = MemoryProvider(capabilities: capabilities)
+        let faulty = FaultyProvider(memory)
+        let device = try Device("one", provider: faulty, clock: clock)
+        try device.makeDirectory("dir")
+        try device.write("dir/doc", "text")
+        #expect(await device.sync() == .settled)
+        return (device, faulty, memory)
+    }
+
+    private let cut = ProviderError(.unavailable, "the connection was cut")
+
+    @Test("A directory that was moved while the answer was lost stays one, wherever it goes then")
+    func movedDirectory() async throws {
+        let (device, faulty, memory) = try await forgetful()
+        let inode = try device.tree.requiredStatus(at: "dir/doc").inode
+        faulty.inject(Fault(.move, .failAfter(cut)))
+        try device.rename("dir", "other")
+        #expect(await device.sync() != .settled)
+        try device.rename("other", "third")
+        try await settle(device)
+        #expect(try Set(device.listing().keys) == ["third", "third/doc"])
+        #expect(memory.contents(at: "third/doc") != nil && memory.contents(at: "other/doc") == nil)
+        #expect(try device.tree.requiredStatus(at: "third/doc").inode == inode, "it was removed and brought again")
+        #expect(faulty.count(.fetch) == 0)
+    }
+
+    @Test("A directory that was made while the answer was lost stays one, wherever it goes then")
+    func madeDirectory() async throws {
+        let (device, faulty, _) = try await forgetful()
+        faulty.inject(Fault(.createDirectory, .failAfter(cut)))
+        try device.makeDirectory("new")
+        #expect(await device.sync() != .settled)
+        try device.rename("new", "other")
+        try await settle(device)
+        #expect(try Set(device.listing().keys) == ["dir", "dir/doc", "other"])
+    }
+
+    @Test("A document that was moved while the answer was lost stays one, wherever it goes then")
+    func movedDocument() async throws {
+        let (device, faulty, memory) = try await forgetful()
+        faulty.inject(Fault(.move, .failAfter(cut)))
+        try device.rename("dir/doc", "doc")
+        #expect(await device.sync() != .settled)
+        try device.rename("doc", "third")
+        try await settle(device)
+        #expect(try Set(device.listing().keys) == ["dir", "third"])
+        #expect(memory.contents(at: "third") != nil && memory.contents(at: "doc") == nil)
     }
 
     @Test("What another device wrote meanwhile is a conflict as ever")

@@ -88,16 +88,19 @@ import Testing
         #expect(provider.items.map(\.path) == ["old", "old/doc"])
     }
 
-    @Test("What programs have open, and what fails, keeps nothing waiting that comes after it")
-    func noStarvation() async throws {
+    @Test(
+        "What programs have open, and what fails, keeps nothing waiting that comes after it",
+        arguments: [ProviderError.Code.failed, .noSpace])
+    func noStarvation(code: ProviderError.Code) async throws {
         let faulty = FaultyProvider(provider)
         let one = try device(pushPart: 4, provider: faulty)
         for number in 0..<20 {
             try one.write(at("open\(number)"), "x")
             one.openForWriting.insert(try one.tree.requiredStatus(at: at("open\(number)")).inode)
-            try one.write(at("bad\(number)"), "x")
+            // Larger than what comes after it: for as much there is no room either.
+            try one.write(at("bad\(number)"), "larger")
             faulty.inject(
-                Fault(.put, .failBefore(ProviderError(.noSpace, "full")), path: at("bad\(number)"), times: nil))
+                Fault(.put, .failBefore(ProviderError(code, "no")), path: at("bad\(number)"), times: nil))
         }
         try await one.index.settle()
         clock.advance(.seconds(2))

@@ -204,6 +204,18 @@ private enum Cases {
         #expect(SyncPlanner.plan(base: base, local: same, remote: remote) == [.followMove])
     }
 
+    @Test("A directory that is known only by what is below it was not deleted here")
+    func unknownDirectory() {
+        let facts = Cases.facts(.directory)
+        let base = BaseState(place: Cases.place, version: ProviderVersion(""), facts: facts)
+        let remote = RemoteState(place: Cases.place, version: Cases.version, facts: facts)
+        #expect(SyncPlanner.plan(base: base, local: nil, remote: remote) == [.createLocal])
+        #expect(SyncPlanner.plan(base: base, local: nil, remote: nil) == [.forget])
+        let known = BaseState(place: Cases.place, version: Cases.version, facts: facts)
+        #expect(
+            SyncPlanner.plan(base: known, local: nil, remote: remote) == [.deleteRemote(expecting: Cases.version)])
+    }
+
     @Test("A placeholder is never uploaded, and one whose content is nowhere is kept")
     func placeholders() {
         Cases.forEach { base, local, remote in

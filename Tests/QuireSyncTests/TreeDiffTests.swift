@@ -81,6 +81,14 @@ import Testing
         #expect(found == ["d": [.forget, .createRemote], "d/a": [.forget, .createRemote], "d/b": [.removeLocal]])
     }
 
+    @Test("A file removed at the provider goes, also where a directory of its name comes with something in it")
+    func fileGivesWay() throws {
+        let bases = [base("d", id: 1), base("moved", id: 2), base("other", .directory, id: 3)]
+        let items = [remote("d", .directory, id: "3"), remote("d/moved", id: "2")]
+        let diff = TreeDiff(bases: bases, remote: try #require(RemoteView(.everything(items, next: nil), bases: bases)))
+        #expect(diff.units(localAt: [:]).first { $0.base?.path == "d" }?.plan == [.removeLocal])
+    }
+
     @Test("A directory removed here comes back when something in it was edited at the provider")
     func keptThere() throws {
         let bases = [

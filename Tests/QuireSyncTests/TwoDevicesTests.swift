@@ -1,4 +1,5 @@
 import QuireCore
+import QuireIndex
 import QuireProviders
 import QuireStore
 @testable import QuireSync
@@ -10,6 +11,19 @@ import Testing
 
     private func devices() throws -> (Device, Device) {
         (try Device("one", provider: provider, clock: clock), try Device("two", provider: provider, clock: clock))
+    }
+
+    /// Two devices that have both edited `a.txt` since they were the same; the first has sent its edit.
+    private func editedApart() async throws -> (Device, Device) {
+        let (one, two) = try devices()
+        try one.write("a.txt", "base")
+        await one.sync()
+        await two.sync()
+        _ = try await two.open("a.txt")
+        try one.write("a.txt", "from one")
+        try two.write("a.txt", "from two")
+        #expect(await one.sync() == .settled)
+        return (one, two)
     }
 
     @Test("What one device writes is at the provider after sync, and on the other as a placeholder that can be opened")
@@ -29,16 +43,29 @@ import Testing
         #expect(provider.operations.count { if case .put = $0 { true } else { false } } == 1)
     }
 
+    @Test("A document that was refused until the user was told is in conflict all the same once it rests")
+    func refusedForLong() async throws {
+        let (one, two) = try await editedApart()
+        // As by programs that were writing all the time.
+        let item = try #require(try await two.index.item(drivePath: "a.txt"))
+        let retries = try #require(two.service.engines.first).context.retries
+        for _ in 0..<100 { _ = retries.puzzled(.item(item.entry.id), now: clock.now) }
+        for _ in 0..<5 {
+            retries.failed(.item(item.entry.id), unchanged: nil, clock: clock.syncClock, limit: .seconds(60))
+        }
+        guard case .unresolved(let conflicts, let errors, 0) = await two.sync() else {
+            Issue.record("no conflict")
+            return
+        }
+        #expect(conflicts.count == 1 && errors.isEmpty)
+        #expect(try await two.open("a.txt") == "from one")
+        await one.sync()
+        #expect(try one.listing().keys.count == 2)
+    }
+
     @Test("Edits made apart both survive on both devices; the first at the provider keeps the name")
     func conflict() async throws {
-        let (one, two) = try devices()
-        try one.write("a.txt", "base")
-        await one.sync()
-        await two.sync()
-        _ = try await two.open("a.txt")
-        try one.write("a.txt", "from one")
-        try two.write("a.txt", "from two")
-        #expect(await one.sync() == .settled)
+        let (one, two) = try await editedApart()
         guard case .unresolved(let conflicts, let errors, 0) = await two.sync() else {
             Issue.record("no conflict")
             return
@@ -93,43 +120,6 @@ import Testing
         #expect(Set(try one.listing().keys) == ["d", "d/new"])
     }
 
-    @Test("Renaming a directory is one call to the provider and no transfer")
-    func renameDirectory() async throws {
-        let (one, two) = try devices()
-        try one.makeDirectory("d")
-        for number in 0..<5 { try one.write(RelativePath(["d", FileName("\(number)") ?? "x"]), "\(number)") }
-        await one.sync()
-        await two.sync()
-        _ = try await two.open("d/3")
-        provider.clearOperations()
-        try one.rename("d", "e")
-        #expect(await one.sync() == .settled)
-        #expect(provider.operations.filter { $0 != .changes } == [.move("d", to: "e")])
-        #expect(await two.sync() == .settled)
-        #expect(try two.text("e/3") == "3")
-        #expect(try two.listing() == one.listing())
-    }
-
-    @Test("Files that swapped names on one device swap on the other")
-    func swap() async throws {
-        let (one, two) = try devices()
-        try one.write("a", "A")
-        try one.write("b", "B")
-        await one.sync()
-        await two.sync()
-        clock.advance(.seconds(20))
-        try one.rename("a", "c")
-        clock.advance(.seconds(20))
-        try one.rename("b", "a")
-        clock.advance(.seconds(20))
-        try one.rename("c", "b")
-        clock.advance(.seconds(20))
-        await one.sync()
-        await two.sync()
-        #expect(try await two.open("a") == "B")
-        #expect(try await two.open("b") == "A")
-    }
-
     @Test("A lost answer to an upload is adopted, not uploaded again and no conflict")
     func lostAnswer() async throws {
         let faulty = FaultyProvider(provider)
@@ -167,6 +157,47 @@ import Testing
         }
         #expect(conflicts.isEmpty && errors.count == 1)
         #expect(plain.contents(at: "a") != nil)
+    }
+
+    @Test("A document whose name the provider does not take gives way to a directory that comes there")
+    func refusedName() async throws {
+        let faulty = FaultyProvider(provider)
+        let refusal = ProviderError(.invalidName, "the store does not take this name; rename it")
+        faulty.inject(Fault(.put, .failBefore(refusal), path: "a", times: nil))
+        let one = try Device("one", provider: faulty, clock: clock)
+        try one.write("a", "text")
+        guard case .unresolved(_, let refused, _) = await one.sync() else {
+            Issue.record("nothing parked")
+            return
+        }
+        #expect(refused.count == 1)
+        provider.edit { tree in
+            tree.write("a", .directory)
+            tree.write("a/b", "inside")
+        }
+        guard case .unresolved(let conflicts, let errors, _) = await one.sync() else {
+            Issue.record("no conflict")
+            return
+        }
+        #expect(conflicts.count == 1 && errors.isEmpty)
+        let names = Set(try one.listing().keys)
+        #expect(names.count == 3 && names.isSuperset(of: ["a", "a/b"]))
+        #expect(Set(provider.items.map(\.path)) == names)
+    }
+
+    @Test("regression: an error that an earlier daemon told is taken back when its cause is gone")
+    func parkedBefore() async throws {
+        let faulty = FaultyProvider(provider)
+        faulty.inject(Fault(.put, .failBefore(ProviderError(.noSpace, "full")), times: nil))
+        let one = try Device("one", provider: faulty, clock: clock)
+        try one.write("a", "text")
+        guard case .unresolved(_, let errors, _) = await one.sync() else {
+            Issue.record("nothing parked")
+            return
+        }
+        #expect(errors.count == 1)
+        #expect(await one.restartedService(provider).syncNow(timeout: nil) == .settled)
+        #expect(provider.contents(at: "a") != nil)
     }
 
     @Test("Local files over which a first listing comes are adopted when equal, and kept beside when not")
@@ -262,22 +293,6 @@ import Testing
         #expect(try two.listing() == one.listing())
         let items = try one.home.keptVersions.items()
         #expect(try items.flatMap { try one.home.keptVersions.list($0) }.map(\.status.size) == [8])
-    }
-
-    @Test("regression: a file in the place of a directory that was removed arrives, and sync ends")
-    func fileInPlaceOfDirectory() async throws {
-        let (one, two) = try devices()
-        for path in ["a", "a/b", "a/b/c"] as [RelativePath] { try one.makeDirectory(path) }
-        try one.write("a/b/c/f1", "1")
-        await one.sync()
-        await two.sync()
-        _ = try await two.open("a/b/c/f1")
-        try one.remove("a")
-        try one.makeDirectory("a")
-        try one.write("a/b", "again")
-        #expect(await one.sync() == .settled)
-        #expect(await two.sync() == .settled)
-        #expect(try two.listing() == one.listing())
     }
 
     @Test("A file that is open for writing is uploaded by sync as it is, and once more when it was written to again")

@@ -1,6 +1,7 @@
 import Foundation
 import Glibc
 import QuireCore
+import QuireTestSupport
 import Testing
 
 @testable import QuireThumbnails

@@ -1,6 +1,8 @@
 import Foundation
 import Glibc
+import QuireConfinement
 import QuireCore
+import QuireTestSupport
 import Testing
 
 @testable import QuireThumbnails
@@ -27,7 +29,7 @@ struct ThumbnailMakerTests {
             "test.thumbnailer", "[Thumbnailer Entry]\nExec=\(program) %i %o %s\nMimeType=test/type;\n")
         return ThumbnailMaker(
             recipes: ThumbnailRecipes(directories: [directory.path], path: []),
-            directories: WorkDirectory(staging: directory.path, name: name))
+            directories: WorkDirectory(staging: directory.path, purpose: "test", name: name))
     }
 
     private func make(_ script: String) throws -> Data? {
@@ -76,7 +78,8 @@ struct ThumbnailMakerTests {
 
     private func makeAll() throws {
         let maker = ThumbnailMaker(
-            recipes: ThumbnailRecipes(), directories: WorkDirectory(staging: directory.path, name: name))
+            recipes: ThumbnailRecipes(),
+            directories: WorkDirectory(staging: directory.path, purpose: "test", name: name))
         defer { maker.directories.sweep() }
         let drawing =
             "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"900\" height=\"600\"><rect width=\"900\" height=\"600\" fill=\"red\"/></svg>"

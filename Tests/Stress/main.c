@@ -5,9 +5,11 @@
  *
  *   contents  random reads, writes, mappings, holes and copies on a few files, compared with a model in memory
  *   names     processes that rename, unlink, create, link, exchange over one another in a small tree
+ *   shared    the same where others work, too: what is left is looked at by whoever knows when they rest
  *   listing   a directory listed while entries come and go: what stays is seen exactly once
  *   clients   many processes at once, each with files of its own and one they share
  *   differential  the same random calls on DIRECTORY and on a plain one, by several processes at once; see differential.c
+ *   replaced  documents saved by renaming over them all the time, and opened by name: always there, always whole
  *   killed    processes killed in the middle of their operations, and blocked ones interrupted
  *
  * The seed is printed; each process has its own, derived from it. The exit code is 0 when nothing differed.
@@ -25,15 +27,17 @@ static const struct {
     const char *name;
     int (*run)(const struct options *options);
 } programs[] = {
-    {"contents", run_contents}, {"names", run_names},   {"listing", run_listing},
-    {"clients", run_clients},   {"killed", run_killed}, {"differential", run_differential},
+    {"contents", run_contents}, {"names", run_names},   {"shared", run_shared},
+    {"listing", run_listing},   {"clients", run_clients},   {"killed", run_killed}, {"differential", run_differential},
+    {"replaced", run_replaced},
 };
 
 static _Noreturn void usage(void) {
     fprintf(
         stderr,
-        "usage: quire-stress contents|names|listing|clients|killed|differential [--seed N] [--operations N | --seconds N]\n"
-        "                    [--processes N] [--files N] [--size BYTES] [--against DIRECTORY] DIRECTORY\n");
+        "usage: quire-stress contents|names|shared|listing|clients|replaced|killed|differential [--seed N]\n"
+        "                    [--operations N | --seconds N] [--processes N] [--files N] [--size BYTES]\n"
+        "                    [--against DIRECTORY] DIRECTORY\n");
     exit(64);
 }
 

@@ -252,7 +252,8 @@ static void walk(int directory, const char *path) {
         fail(0, "%s: %lu links, %lu counted", path, (unsigned long)status.st_nlink, (unsigned long)directories);
 }
 
-int run_names(const struct options *options) {
+/* Returns how many processes ended badly. */
+static int storm(const struct options *options) {
     double start = now();
     tally = mmap(NULL, sizeof *tally, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (tally == MAP_FAILED) fail(errno, "mmap");
@@ -267,6 +268,13 @@ int run_names(const struct options *options) {
         }
         printf("\n");
     }
+    printf("%d processes, %llu operations, %.1f s, %d ended badly\n", options->processes, (unsigned long long)all,
+           now() - start, bad);
+    return bad;
+}
+
+int run_names(const struct options *options) {
+    int bad = storm(options);
     int root = open(options->directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (root < 0) fail(errno, "%s", options->directory);
     walk(root, ".");
@@ -274,7 +282,8 @@ int run_names(const struct options *options) {
         if (all_seen[i].found != all_seen[i].links)
             fail(0, "%s has %lu links, %lu names were found", all_seen[i].path, (unsigned long)all_seen[i].links,
                  (unsigned long)all_seen[i].found);
-    printf("names: %d processes, %llu operations, %zu files left, %.1f s, %d ended badly\n", options->processes,
-           (unsigned long long)all, seen_count, now() - start, bad);
+    printf("%zu files left\n", seen_count);
     return bad ? 1 : 0;
 }
+
+int run_shared(const struct options *options) { return storm(options) ? 1 : 0; }

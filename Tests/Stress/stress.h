@@ -20,8 +20,10 @@ struct options {
 
 int run_contents(const struct options *options);
 int run_names(const struct options *options);
+int run_shared(const struct options *options);
 int run_listing(const struct options *options);
 int run_clients(const struct options *options);
+int run_replaced(const struct options *options);
 int run_killed(const struct options *options);
 int run_differential(const struct options *options);
 

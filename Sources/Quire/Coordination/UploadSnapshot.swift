@@ -62,7 +62,8 @@ final class UploadSnapshot: Sendable {
         let errors = Pipe()
         process.standardError = errors
         try process.run()
-        let text = String(decoding: errors.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+        let said = try DescriptorReading.rest(of: errors.fileHandleForReading.fileDescriptor)
+        let text = String(decoding: said, as: UTF8.self)
         process.waitUntilExit()
         guard process.terminationStatus == 0 else {
             throw QuireError(.failed, "\(name): bsdtar could not pack it: \(text)")

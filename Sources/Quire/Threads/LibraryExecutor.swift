@@ -2,17 +2,9 @@ import QuireCore
 
 /// Where the library's own work runs, system calls on the mount included, which may wait for a download: never on the
 /// cooperative pool, never on an app's actor.
-final class LibraryExecutor: TaskExecutor {
-    static let shared = LibraryExecutor()
-
+enum LibraryExecutor {
     // Threads come with the work and go when they are idle.
-    private let pool = BackgroundPool(label: "quire-client", width: 64, niceness: 0)
-
-    func enqueue(_ job: consuming ExecutorJob) {
-        let job = UnownedJob(job)
-        let executor = asUnownedTaskExecutor()
-        pool.submit { job.runSynchronously(on: executor) }
-    }
+    static let shared = PoolExecutor(label: "quire-client", width: 64, niceness: 0)
 
     /// Runs `body` there, or where it is called in a `CallerExecutor`'s task.
     static func run<Value: Sendable, Failure: Error>(

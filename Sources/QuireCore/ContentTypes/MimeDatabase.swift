@@ -22,7 +22,7 @@ package struct MimeDatabase: Sendable {
     /// By priority, the highest first.
     var magic: [MagicSection] = []
     /// Another where the database is another.
-    package internal(set) var signature: UInt64 = 0xCBF2_9CE4_8422_2325
+    package internal(set) var signature: UInt64 = FNV1a.empty
 
     /// None is installed.
     package init() {}

@@ -86,7 +86,7 @@ struct MimeDatabaseReader {
     }
 
     private mutating func sign(_ bytes: [UInt8]) {
-        database.signature = bytes.reduce(database.signature) { ($0 ^ UInt64($1)) &* 0x100_0000_01B3 }
+        database.signature = bytes.reduce(database.signature, FNV1a.step)
     }
 
     /// A MIME type in lower case; nil for what is none.

@@ -84,15 +84,15 @@ struct NameTable: Sendable {
     func value(of name: [UInt8]) -> Int? {
         name.withUnsafeBufferPointer { name in
             var best = Best()
-            var exact = Self.seed
-            var lower = Self.seed
+            var exact = FNV1a.empty
+            var lower = FNV1a.empty
             let start = max(0, name.count - Self.longestName)
             var index = name.count
             while index > start {
                 index -= 1
                 let byte = name[index]
-                exact = Self.step(exact, byte)
-                lower = Self.step(lower, byte.asciiLowercased)
+                exact = FNV1a.step(exact, byte)
+                lower = FNV1a.step(lower, byte.asciiLowercased)
                 let isDotless = index == name.count - 1 && dotlessEnds[Int(byte.asciiLowercased)]
                 guard byte == UInt8(ascii: ".") || isDotless else { continue }
                 look(Self.end(exact, false, true), name, from: index, &best)
@@ -142,17 +142,13 @@ struct NameTable: Sendable {
 
     // MARK: Hashes (FNV-1a, from the last byte to the first)
 
-    private static let seed: UInt64 = 0xCBF2_9CE4_8422_2325
-
-    private static func step(_ hash: UInt64, _ byte: UInt8) -> UInt64 { (hash ^ UInt64(byte)) &* 0x100_0000_01B3 }
-
     private static func end(_ hash: UInt64, _ isWhole: Bool, _ isCaseSensitive: Bool) -> UInt64 {
-        let mixed = step(hash, (isWhole ? 1 : 0) | (isCaseSensitive ? 2 : 0))
+        let mixed = FNV1a.step(hash, (isWhole ? 1 : 0) | (isCaseSensitive ? 2 : 0))
         // The low bits choose the place; 0 means that nothing is there.
         return (mixed ^ (mixed >> 32)) | 1 << 63
     }
 
     private static func hash(_ bytes: [UInt8], isWhole: Bool, isCaseSensitive: Bool) -> UInt64 {
-        end(bytes.reversed().reduce(seed, step), isWhole, isCaseSensitive)
+        end(bytes.reversed().reduce(FNV1a.empty, FNV1a.step), isWhole, isCaseSensitive)
     }
 }

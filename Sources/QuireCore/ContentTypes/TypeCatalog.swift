@@ -139,10 +139,7 @@ package final class TypeCatalog: Sendable {
 
     /// Another where names or types are others: the database, or the declared types.
     package var signature: String {
-        let declared = DeclaredTypes.table.utf8.reduce(0xCBF2_9CE4_8422_2325 as UInt64) {
-            ($0 ^ UInt64($1)) &* 0x100_0000_01B3
-        }
-        return String(database.signature ^ declared, radix: 16)
+        String(database.signature ^ FNV1a.hash(DeclaredTypes.table.utf8), radix: 16)
     }
 
     /// How many types have a number.

@@ -6,11 +6,38 @@ package protocol ContentSource: Sendable {
     /// ends this caller's wait, not the download others wait for.
     /// - Parameter inode: the placeholder's inode in the store.
     func materialize(path: RelativePath, inode: UInt64) async throws(MaterializeError)
+
+    /// The content of the dataless file at `path`, to be read as it arrives, once its first bytes are here; nil where it comes
+    /// whole or not at all, which `materialize` finds out.
+    ///
+    /// - Parameter inode: as for `materialize`.
+    func open(path: RelativePath, inode: UInt64) async throws(MaterializeError) -> (any ArrivingContent)?
+}
+
+/// The content of a document that comes here as it is read, for one who reads it. While one lives, what has arrived stays.
+///
+/// All of it is of one version of the document. Callable from any thread.
+package protocol ArrivingContent: AnyObject, Sendable {
+    /// The placeholder's inode in the store.
+    var inode: UInt64 { get }
+    /// In bytes.
+    var size: Int64 { get }
+    /// Open for reading as long as this lives; holds what `isHere` says and nothing else.
+    var descriptor: Int32 { get }
+
+    /// Whether these bytes can be read now. Answers at once; where the reader goes on as before, what it will read next is
+    /// brought meanwhile.
+    func isHere(_ range: Range<Int64>) -> Bool
+
+    /// Returns when these bytes can be read. Cancelling the task ends this wait.
+    ///
+    /// - Throws: ESTALE where the provider has another version by now: no byte of that is mixed into this one.
+    func bring(_ range: Range<Int64>) async throws(MaterializeError)
 }
 
 /// Why content did not come.
 package struct MaterializeError: Error, Sendable {
-    /// What the program that opened the file gets: ENETUNREACH, ETIMEDOUT, ENOSPC, ENOENT, EIO, EINTR.
+    /// What the program that opened the file gets: ENETUNREACH, ETIMEDOUT, ENOSPC, ENOENT, ESTALE, EIO, EINTR.
     package var errno: Int32
     package var message: String
 

@@ -74,11 +74,14 @@ package enum StoreEvent: Sendable, Hashable {
         /// The directory that the entry came to is the one that `base` lies in, wherever its own base is so far: moves are
         /// followed one by one, and a path may be another directory's until all are.
         package var isInPlace: Bool
+        /// Of a file that lost a name, or has another one, and has others still: its ctime is another under those, too.
+        package var otherNames: FileStatus?
 
-        package init(_ change: Change, base: BaseRecord?, isInPlace: Bool = false) {
+        package init(_ change: Change, base: BaseRecord?, isInPlace: Bool = false, otherNames: FileStatus? = nil) {
             self.change = change
             self.base = base
             self.isInPlace = isInPlace
+            self.otherNames = otherNames
         }
     }
 

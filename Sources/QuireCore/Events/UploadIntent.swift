@@ -7,10 +7,10 @@ package struct UploadIntent: Sendable, Hashable {
     package var container: ContainerID
     /// Where at the provider, below the container's root.
     package var path: RelativePath
-    /// A file or a symlink.
+    /// A file, a symlink, or a directory that is made.
     package var kind: FileKind
     package var size: ByteCount
-    /// Of what is sent; of a symlink's target.
+    /// Of what is sent; of a symlink's target; of a directory that of nothing.
     package var checksum: ContentChecksum
     /// The local state that is sent.
     package var fingerprint: Fingerprint

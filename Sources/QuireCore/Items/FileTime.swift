@@ -5,6 +5,9 @@ public struct FileTime: Hashable, Sendable, Comparable, Codable {
     /// Since 1970, UTC; negative before.
     public let nanoseconds: Int64
 
+    /// Stands for a time that nobody knows: the beginning of 1970.
+    public static let unknown = FileTime(nanoseconds: 0)
+
     /// Takes nanoseconds since 1970.
     public init(nanoseconds: Int64) { self.nanoseconds = nanoseconds }
 
@@ -35,13 +38,24 @@ public struct FileTime: Hashable, Sendable, Comparable, Codable {
 extension FileTime {
     /// `YYYY-MM-DD`, in the device's time zone.
     package var localDay: String {
+        guard let parts = localParts else { return "1970-01-01" }
+        return "\(Self.padded(parts.tm_year + 1900, 4))-\(Self.padded(parts.tm_mon + 1))-\(Self.padded(parts.tm_mday))"
+    }
+
+    /// `YYYY-MM-DD HH:MM`, in the device's time zone.
+    package var localMinute: String {
+        guard let parts = localParts else { return localDay }
+        return "\(localDay) \(Self.padded(parts.tm_hour)):\(Self.padded(parts.tm_min))"
+    }
+
+    private var localParts: tm? {
         var seconds = time_t(self.seconds)
         var parts = tm()
-        guard localtime_r(&seconds, &parts) != nil else { return "1970-01-01" }
-        func padded(_ number: Int32, _ width: Int) -> String {
-            let digits = String(number)
-            return String(repeating: "0", count: max(0, width - digits.count)) + digits
-        }
-        return "\(padded(parts.tm_year + 1900, 4))-\(padded(parts.tm_mon + 1, 2))-\(padded(parts.tm_mday, 2))"
+        return localtime_r(&seconds, &parts) == nil ? nil : parts
+    }
+
+    private static func padded(_ number: Int32, _ width: Int = 2) -> String {
+        let digits = String(number)
+        return String(repeating: "0", count: max(0, width - digits.count)) + digits
     }
 }

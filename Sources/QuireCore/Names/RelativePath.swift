@@ -35,6 +35,9 @@ public struct RelativePath: Hashable, Sendable {
     /// Whether this is the root.
     public var isRoot: Bool { bytes.isEmpty }
 
+    /// How many directories below the root it lies in.
+    package var depth: Int { bytes.count { $0 == 0x2F } }
+
     /// The names from the root down.
     public var components: [FileName] { bytes.split(separator: 0x2F).map { FileName(unchecked: Array($0)) } }
 
@@ -54,13 +57,22 @@ public struct RelativePath: Hashable, Sendable {
 
     /// The path of `name` in this directory.
     public func appending(_ name: FileName) -> RelativePath {
-        RelativePath(unchecked: isRoot ? name.bytes : bytes + [0x2F] + name.bytes)
+        isRoot ? RelativePath(unchecked: name.bytes) : appending(bytesOf: name.bytes)
+    }
+
+    private func appending(bytesOf more: [UInt8]) -> RelativePath {
+        var all: [UInt8] = []
+        all.reserveCapacity(bytes.count + 1 + more.count)
+        all += bytes
+        all.append(0x2F)
+        all += more
+        return RelativePath(unchecked: all)
     }
 
     /// This path below `prefix`.
     public func appending(_ path: RelativePath) -> RelativePath {
         if isRoot { return path }
-        return path.isRoot ? self : RelativePath(unchecked: bytes + [0x2F] + path.bytes)
+        return path.isRoot ? self : appending(bytesOf: path.bytes)
     }
 
     /// Whether this is `ancestor` or lies below it.

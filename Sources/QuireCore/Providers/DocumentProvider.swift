@@ -34,18 +34,41 @@ public protocol DocumentProvider: Sendable {
     /// A listing that could not be read to its end throws; it is never cut short silently.
     func changes(since cursor: ChangeCursor?) async throws(ProviderError) -> RemoteChanges
 
+    /// Tells other devices where this one has changed something, so that they need not list everything to find out; where
+    /// `capabilities.announcements`.
+    ///
+    /// Nothing but the others' speed depends on it.
+    /// - Parameter paths: of items that were written, moved (both paths) or deleted; nil: they are to look at everything.
+    func announce(_ paths: [RelativePath]?) async throws(ProviderError)
+
     /// The item at `path`, nil when nothing is there.
     func item(at path: RelativePath) async throws(ProviderError) -> RemoteItem?
 
     /// Writes the content of `path` at `version` into a file that this call creates at `destination`, whole.
     ///
     /// - Parameters:
+    ///   - version: the present one, or one of `earlierVersions`.
     ///   - destination: absolute path where nothing is yet; on error nothing is left there. It is not fsynced here.
     ///   - progress: called with the bytes that have arrived so far, from any thread.
     /// - Returns: the item, with `checksum` set to the SHA-256 of what was written.
     /// - Throws: `.notFound`; `.conditionFailed` when the provider has another version, also when it changed half way.
     func fetch(
         _ path: RelativePath, version: ProviderVersion, to destination: String,
+        progress: @escaping @Sendable (ByteCount) -> Void
+    ) async throws(ProviderError) -> RemoteItem
+
+    /// Writes a part of the content of `path` at `version` into the file at `destination`, at the same offsets and in order;
+    /// the rest of that file stays as it is.
+    ///
+    /// - Parameters:
+    ///   - range: in bytes; not empty and within the document.
+    ///   - destination: absolute path of a file that is there. It is not fsynced here.
+    ///   - progress: called whenever bytes arrive, with how much of the range is certainly of `version`, from any thread.
+    /// - Returns: the item, without a checksum of what was written.
+    /// - Throws: as `fetch`; what was written of the range then is worthless beyond the last `progress`. `.unsupported` where
+    ///   only whole documents can be had, which is the default.
+    func fetch(
+        _ path: RelativePath, version: ProviderVersion, range: Range<Int64>, into destination: String,
         progress: @escaping @Sendable (ByteCount) -> Void
     ) async throws(ProviderError) -> RemoteItem
 
@@ -84,6 +107,7 @@ public protocol DocumentProvider: Sendable {
     func delete(_ path: RelativePath, expecting version: ProviderVersion?) async throws(ProviderError)
 
     /// The versions of the document at `path` that it had before the present one and that are still kept, newest first.
+    /// Their content can be fetched whole.
     ///
     /// - Throws: `.unsupported` where `capabilities.earlierVersions` is false, which is the default; `.notFound`.
     func earlierVersions(of path: RelativePath) async throws(ProviderError) -> [RemoteItem]
@@ -93,6 +117,17 @@ public protocol DocumentProvider: Sendable {
 }
 
 extension DocumentProvider {
+    /// Others find out by themselves.
+    public func announce(_ paths: [RelativePath]?) async throws(ProviderError) {}
+
+    /// Documents come whole.
+    public func fetch(
+        _ path: RelativePath, version: ProviderVersion, range: Range<Int64>, into destination: String,
+        progress: @escaping @Sendable (ByteCount) -> Void
+    ) async throws(ProviderError) -> RemoteItem {
+        throw ProviderError(.unsupported, "\(path): this provider hands out whole documents only")
+    }
+
     /// None are kept.
     public func earlierVersions(of path: RelativePath) async throws(ProviderError) -> [RemoteItem] {
         throw ProviderError(.unsupported, "\(path): this provider keeps no earlier versions")

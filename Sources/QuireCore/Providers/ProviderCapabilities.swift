@@ -8,6 +8,9 @@ public struct ProviderCapabilities: Sendable, Hashable, Codable {
         case locked
         /// Detected after the fact only: may lose an update.
         case detected
+        /// Could not be found out, as the provider has no room to try it: it can be read, and changes are refused with
+        /// `.noSpace` until it has.
+        case untried
     }
 
     /// How safe `put` under a condition is.
@@ -24,6 +27,8 @@ public struct ProviderCapabilities: Sendable, Hashable, Codable {
     public var arbitraryNames: Bool
     /// Keeps earlier versions of documents by itself: `earlierVersions(of:)` lists them.
     public var earlierVersions: Bool
+    /// `announce` saves other devices listings, so that what is announced nowhere is found late.
+    public var announcements: Bool
     /// Longest name, in bytes.
     public var longestName: Int
     /// How long an unchanged time-based version must be left alone before it proves that content is unchanged.
@@ -32,7 +37,8 @@ public struct ProviderCapabilities: Sendable, Hashable, Codable {
     /// What a probe found.
     public init(
         conditionalWrites: ConditionalWrites, stableIdentifiers: Bool, directoryMoves: Bool, symlinks: Bool,
-        attributes: Bool, arbitraryNames: Bool, earlierVersions: Bool = false, longestName: Int = 255,
+        attributes: Bool, arbitraryNames: Bool, earlierVersions: Bool = false, announcements: Bool = false,
+        longestName: Int = 255,
         versionGranularity: Duration = .zero
     ) {
         self.conditionalWrites = conditionalWrites
@@ -42,6 +48,7 @@ public struct ProviderCapabilities: Sendable, Hashable, Codable {
         self.attributes = attributes
         self.arbitraryNames = arbitraryNames
         self.earlierVersions = earlierVersions
+        self.announcements = announcements
         self.longestName = longestName
         self.versionGranularity = versionGranularity
     }

@@ -9,7 +9,7 @@ public struct RemoteItem: Sendable, Hashable {
     public var version: ProviderVersion
     /// Exact size of the content; 0 for directories; for symlinks the target's length.
     public var size: ByteCount
-    /// When the content last changed, as the uploading device said.
+    /// When the content last changed, as the uploading device said; `.unknown` where the provider has no time of it.
     public var mtime: FileTime
     /// Permission bits, 0 … 0o777; nil where the provider keeps none.
     public var mode: UInt16?

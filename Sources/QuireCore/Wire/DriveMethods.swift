@@ -54,14 +54,63 @@ package enum DriveMethods {
             package var timeoutSeconds: Double?
             /// Upload deletions that the guard against a vanished store holds back.
             package var confirmDeletes: Bool?
+            /// Send parts that say how far it is, about twice a second.
+            package var progress: Bool?
 
-            package init(timeoutSeconds: Double?, confirmDeletes: Bool?) {
+            package init(timeoutSeconds: Double?, confirmDeletes: Bool?, progress: Bool? = nil) {
                 self.timeoutSeconds = timeoutSeconds
                 self.confirmDeletes = confirmDeletes
+                self.progress = progress
+            }
+        }
+
+        /// How far it is, counted from its beginning.
+        package struct Partial: Codable, Sendable, Hashable {
+            package var filesDone: Int
+            /// Grows when programs go on writing.
+            package var filesTotal: Int
+            package var bytesDone: Int64
+            package var bytesTotal: Int64
+            /// Of the last seconds.
+            package var bytesPerSecond: Int64
+            /// Missing where nobody can tell.
+            package var secondsLeft: Int?
+
+            package init(
+                filesDone: Int, filesTotal: Int, bytesDone: Int64, bytesTotal: Int64, bytesPerSecond: Int64,
+                secondsLeft: Int?
+            ) {
+                self.filesDone = filesDone
+                self.filesTotal = filesTotal
+                self.bytesDone = bytesDone
+                self.bytesTotal = bytesTotal
+                self.bytesPerSecond = bytesPerSecond
+                self.secondsLeft = secondsLeft
             }
         }
 
         package typealias Result = SyncReport
+    }
+
+    /// Sends nothing and fetches only what is opened, for a while or until `resume`.
+    package enum Pause: WireMethod {
+        package static let name = "pause"
+
+        package struct Parameters: Codable, Sendable {
+            /// For how long; nil until `resume`.
+            package var seconds: Double?
+
+            package init(seconds: Double?) { self.seconds = seconds }
+        }
+
+        package typealias Result = DriveStatus.Pause
+    }
+
+    /// Goes on after `pause`; nothing happens where there is none.
+    package enum Resume: WireMethod {
+        package static let name = "resume"
+        package typealias Parameters = WireNothing
+        package typealias Result = WireNothing
     }
 
     /// Unmounts, finishes index work and ends the daemon. The answer comes before the unmount; the connection closes when

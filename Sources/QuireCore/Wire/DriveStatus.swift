@@ -23,11 +23,59 @@ package struct DriveStatus: Codable, Sendable, Hashable {
         package var name: String
         package var url: String
         package var online: Bool
+        /// Why it does not answer, in words; missing while it does, or before it was asked.
+        package var message: String?
 
-        package init(name: String, url: String, online: Bool) {
+        package init(name: String, url: String, online: Bool, message: String? = nil) {
             self.name = name
             self.url = url
             self.online = online
+            self.message = message
+        }
+    }
+
+    /// A change that is not at the provider yet.
+    package struct Waiting: Codable, Sendable, Hashable {
+        package var path: WirePath
+        /// `settling`, `open`, `parked`, `full`, `offline`, `paused`, `uploading` or `queued`.
+        package var reason: String
+        /// In the provider's words; missing where there is nothing to add.
+        package var message: String?
+        /// When it is tried next; missing where no time decides.
+        package var until: WireTime?
+
+        package init(path: WirePath, reason: String, message: String?, until: WireTime?) {
+            self.path = path
+            self.reason = reason
+            self.message = message
+            self.until = until
+        }
+    }
+
+    /// That nothing is sent, and only fetched what is opened.
+    package struct Pause: Codable, Sendable, Hashable {
+        /// When it ends by itself; missing where only `quire resume` ends it.
+        package var until: WireTime?
+
+        package init(until: WireTime?) { self.until = until }
+    }
+
+    /// How the content that is here stands with the drive's limits; all in bytes.
+    package struct Space: Codable, Sendable, Hashable {
+        /// What content takes here.
+        package var used: Int64
+        /// Most that it may take; missing without such a limit.
+        package var limit: Int64?
+        /// What is to stay free on the store's file system; missing where nothing is.
+        package var keepFree: Int64?
+        /// What programs may add until they get ENOSPC, everything evicted that can be; missing when stopped.
+        package var left: Int64?
+
+        package init(used: Int64, limit: Int64?, keepFree: Int64?, left: Int64?) {
+            self.used = used
+            self.limit = limit
+            self.keepFree = keepFree
+            self.left = left
         }
     }
 
@@ -50,13 +98,20 @@ package struct DriveStatus: Codable, Sendable, Hashable {
     package var rescanning: Bool
     /// True where content types are known by common extensions only, as no MIME database is installed; else missing.
     package var lacksMimeDatabase: Bool?
+    /// Missing where the drive has no limits.
+    package var space: Space?
+    /// Missing while the drive is not paused.
+    package var paused: Pause?
+    /// The oldest of what is not at the providers yet, 100 at most, and what each waits for; missing where nothing is.
+    package var waiting: [Waiting]?
 
     package init(
         home: String, mountpoint: String?, device: String, state: State, items: Int = 0,
         pending: PendingCounts = .init(),
         conflicts: Int = 0, heldDeletions: Int = 0, errors: [Problem] = [], providers: [Provider] = [],
         passthrough: Bool = false,
-        rescanning: Bool = false, lacksMimeDatabase: Bool = false
+        rescanning: Bool = false, lacksMimeDatabase: Bool = false, space: Space? = nil, paused: Pause? = nil,
+        waiting: [Waiting] = []
     ) {
         self.home = home
         self.mountpoint = mountpoint
@@ -71,11 +126,14 @@ package struct DriveStatus: Codable, Sendable, Hashable {
         self.passthrough = passthrough
         self.rescanning = rescanning
         self.lacksMimeDatabase = lacksMimeDatabase ? true : nil
+        self.space = space
+        self.paused = paused
+        self.waiting = waiting.isEmpty ? nil : waiting
     }
 
     private enum CodingKeys: CodingKey {
         case home, mountpoint, device, state, items, pending, conflicts, heldDeletions, errors, providers, passthrough,
-            rescanning, lacksMimeDatabase
+            rescanning, lacksMimeDatabase, space, paused, waiting
     }
 
     package func encode(to encoder: any Encoder) throws {
@@ -93,6 +151,9 @@ package struct DriveStatus: Codable, Sendable, Hashable {
         try container.encode(passthrough, forKey: .passthrough)
         try container.encode(rescanning, forKey: .rescanning)
         try container.encodeIfPresent(lacksMimeDatabase, forKey: .lacksMimeDatabase)
+        try container.encodeIfPresent(space, forKey: .space)
+        try container.encodeIfPresent(paused, forKey: .paused)
+        try container.encodeIfPresent(waiting, forKey: .waiting)
     }
 }
 
@@ -125,6 +186,8 @@ package struct SyncReport: Codable, Sendable, Hashable {
         /// A provider does not answer.
         case unreachable
         case timedOut
+        /// The drive is paused.
+        case paused
         /// Deletions are held back until they are confirmed.
         case deletesHeld
     }

@@ -1,4 +1,4 @@
-/// The methods of queries that keep running.
+/// The methods of queries, but for `find`.
 package enum QueryMethods {
     /// Finds items, and tells what changes among them until the call is cancelled.
     package enum Live: WireMethod {
@@ -18,6 +18,15 @@ package enum QueryMethods {
 
         package typealias Partial = Update
         package typealias Result = WireNothing
+    }
+
+    /// Finds items, and tells no more than where they are: the fastest way.
+    package enum Paths: WireMethod {
+        package static let name = "query.paths"
+
+        package typealias Parameters = ItemMethods.Find.Parameters
+        package typealias Partial = [WirePath]
+        package typealias Result = ItemMethods.Find.Result
     }
 
     /// What came, changed and went; first what was there at the beginning, in one or more parts, the last with `gathered`.

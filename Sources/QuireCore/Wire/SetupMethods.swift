@@ -41,7 +41,27 @@ package enum SetupMethods {
 
     package enum ProviderAdd: WireMethod {
         package static let name = "provider.add"
-        package typealias Parameters = Provider
+
+        package struct Parameters: Codable, Sendable {
+            package var name: String
+            package var url: String
+            package var isDefault: Bool
+            /// A password or token; nil where none is needed. In no answer and no log.
+            package var secret: String?
+            /// A provider that may lose an update is added all the same.
+            package var acceptsLossy: Bool?
+
+            package init(
+                name: String, url: String, isDefault: Bool, secret: String? = nil, acceptsLossy: Bool? = nil
+            ) {
+                self.name = name
+                self.url = url
+                self.isDefault = isDefault
+                self.secret = secret
+                self.acceptsLossy = acceptsLossy
+            }
+        }
+
         package typealias Result = Outcome
     }
 
@@ -66,6 +86,33 @@ package enum SetupMethods {
         }
 
         package typealias Result = Outcome
+    }
+
+    /// How fast content goes to providers and comes from them; the answer says how fast it does from then on.
+    package enum Limit: WireMethod {
+        package static let name = "limit"
+
+        package struct Parameters: Codable, Sendable {
+            /// In bytes a second; 0 for no limit, nil for as it was.
+            package var up: Int64?
+            package var down: Int64?
+
+            package init(up: Int64?, down: Int64?) {
+                self.up = up
+                self.down = down
+            }
+        }
+
+        package struct Result: Codable, Sendable {
+            /// In bytes a second; missing where there is no limit.
+            package var up: Int64?
+            package var down: Int64?
+
+            package init(up: Int64?, down: Int64?) {
+                self.up = up
+                self.down = down
+            }
+        }
     }
 
     package enum ContainerCreate: WireMethod {

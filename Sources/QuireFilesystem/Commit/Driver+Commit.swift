@@ -15,15 +15,16 @@ extension Driver {
             () throws(LocalChangeError) -> (CompareAndSwapOutcome, [Notice]) in
             let outcome = try CompareAndSwap.perform(tree, change) { openState($0) }
             guard case .done(let committed) = outcome else { return (outcome, []) }
-            let notices = follow(committed)
+            // Before the next program takes the document away.
+            if case .install = change.operation, !change.keepsContent {
+                noteArrival(at: change.path, in: committed.parent)
+            }
+            let notices = follow(committed, keepsContent: change.keepsContent)
             record(.committed(committed.commit))
             return (outcome, notices)
         }
         for notice in notices { send(notice) }
         if case .done(let committed) = outcome {
-            if case .install = change.operation, !change.keepsContent {
-                noteArrival(at: change.path, in: committed.parent)
-            }
             let untold = enter(change, isNew: committed.previous == nil)
             // The kernel forgets what it had of it first.
             if !untold.isEmpty { notifier.whenDelivered { [services] in services.coordinator.tell(untold) } }
@@ -81,9 +82,10 @@ extension Driver {
     }
 
     /// Brings the node table after a change of the store.
-    private func follow(_ committed: CommittedChange) -> [Notice] {
+    private func follow(_ committed: CommittedChange, keepsContent: Bool) -> [Notice] {
         switch committed.commit.change {
         case .installed(let parent, let name, let status, let isDataless):
+            if keepsContent, !isDataless, let notice = arrived(status, over: committed.previous) { return [notice] }
             return installed(parent, name, status, over: committed.previous, isDataless: isDataless)
         case .moved(let fromParent, let fromName, let toParent, let toName, let status):
             return moved(fromParent, fromName, toParent, toName, status)
@@ -144,6 +146,25 @@ extension Driver {
         if let rebound { return [.content(rebound), isDataless ? .content(directory) : .attributes(directory)] }
         detach(previous.inode, from: directory, name, wasLast: previous.linkCount <= 1, kept: nil)
         return [.entry(directory: directory, name)] + otherNames(of: previous)
+    }
+
+    /// The content of a document that programs read while it arrived is here as a whole: their handles are of it from now on,
+    /// and what the kernel has of it stays right. Nil where nobody reads it so.
+    private func arrived(_ status: FileStatus, over previous: FileStatus?) -> Notice? {
+        guard let previous, previous.linkCount <= 1 else { return nil }
+        let node = table.locked { state -> Node? in
+            guard let node = state.byInode[previous.inode], node.isOpen,
+                node.files.allSatisfy({ $0.arrival.map { $0.settled == nil } ?? false })
+            else { return nil }
+            for file in node.files { file.arrival?.settle() }
+            state.byInode[previous.inode] = nil
+            node.inode = status.inode
+            node.hasNoCapability = false
+            node.hasNoAttributes = false
+            state.byInode[status.inode] = node
+            return node
+        }
+        return node.map { .attributes($0) }
     }
 
     /// A file that has lost one of several names has fewer links under the others.

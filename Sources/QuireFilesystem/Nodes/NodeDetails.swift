@@ -27,6 +27,8 @@ final class NodeDetails: @unchecked Sendable {
     var dataPath = DataPath.undecided
     /// The fingerprint that the last event about the open file carried.
     var reported: Fingerprint?
+    /// When the open file was truncated; see `Driver.noteTruncation`.
+    var truncationTime: FileTime?
     /// For a file without a name that the kernel still holds.
     var orphan: Descriptor?
     /// What programs are told instead of `inode`; nil: that. A file that was dataless when the kernel first met it keeps its
@@ -57,6 +59,8 @@ extension Node {
     var files: [OpenFile] { details?.files ?? [] }
     var isOpen: Bool { details.map { !$0.files.isEmpty } ?? false }
     var writers: Int { details?.writers ?? 0 }
+    /// How programs that opened it dataless read it.
+    var arrival: Arrival? { details?.files.first?.arrival }
     var dataPath: DataPath { details?.dataPath ?? .undecided }
     /// `NodeDetails.shownInode`.
     var shownInode: UInt64? { details?.shownInode }

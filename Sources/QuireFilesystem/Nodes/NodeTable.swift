@@ -161,13 +161,13 @@ final class NodeTable: Sendable {
     /// - Parameter moment: from before `status` was asked for. A directory in which something changed since then is not
     ///   kept by the kernel: see `Driver.contentsChanged`. Nil for what cannot have changed since.
     func shown(_ status: stat, of node: Node, asOf moment: UInt? = nil) -> ShownAttributes {
-        let (inode, holds) = locked { _ in
+        let (inode, holds, arrival) = locked { _ in
             if node.isDirectory { node.attributesWereTold = true }
-            return (node.shownInode, node.writers == 0 || !node.dataPath.isPassthrough)
+            return (node.shownInode, node.writers == 0 || !node.dataPath.isPassthrough, node.arrival)
         }
         // In this order: who changes the directory from now on sees that it was told.
         let mayBeKept = holds && (!node.isDirectory || moment == nil || moment == self.moment)
-        var shown = ShownAttributes(status: status, mayBeKept: mayBeKept)
+        var shown = ShownAttributes(status: arrival?.shown(status) ?? status, mayBeKept: mayBeKept)
         if let inode { shown.status.st_ino = ino_t(inode) }
         return shown
     }

@@ -7,7 +7,11 @@ import QuireCore
 final class OpenFile: @unchecked Sendable {
     let node: Node
     /// Open in the store, without O_APPEND: the kernel says where each write goes.
-    let descriptor: Descriptor
+    var descriptor: Descriptor { arrival?.settled ?? opened }
+    /// What was opened in the store.
+    let opened: Descriptor
+    /// Where `opened` was dataless.
+    let arrival: Arrival?
     let isWriter: Bool
     /// Whether the program may read through it.
     let opensForReading: Bool
@@ -21,10 +25,11 @@ final class OpenFile: @unchecked Sendable {
 
     init(
         node: Node, descriptor: Descriptor, isWriter: Bool, opensForReading: Bool = true, claim: HeldClaim?,
-        thread: pid_t = 0
+        thread: pid_t = 0, arrival: Arrival? = nil
     ) {
         self.node = node
-        self.descriptor = descriptor
+        self.opened = descriptor
+        self.arrival = arrival
         self.isWriter = isWriter
         self.opensForReading = opensForReading
         self.claim = claim

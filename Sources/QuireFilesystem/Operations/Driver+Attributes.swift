@@ -29,6 +29,23 @@ struct AttributeChange: Sendable {
         mode == nil && uid == nil && gid == nil && size == nil && times?.modification.tv_nsec == Self.omitted
     }
 
+    /// The modification time alone, which is given.
+    ///
+    /// With a handle it is what the kernel keeps of cached writes and tells when it writes them back; utimensat(2) comes
+    /// without one. (Linux, fs/fuse/inode.c, `fuse_flush_times`)
+    var modificationTimeOnly: FileTime? {
+        guard mode == nil, uid == nil, gid == nil, size == nil, let times, times.access.tv_nsec == Self.omitted else {
+            return nil
+        }
+        return modificationTime
+    }
+
+    /// The modification time, where one is given.
+    var modificationTime: FileTime? {
+        guard let time = times?.modification, ![Self.omitted, Self.now].contains(time.tv_nsec) else { return nil }
+        return FileTime(seconds: time.tv_sec, nanoseconds: time.tv_nsec)
+    }
+
     // UTIME_NOW of <sys/stat.h>, a macro that Swift does not see.
     static let now = (1 << 30) - 1
     static let omitted = quire_UTIME_OMIT
@@ -70,7 +87,11 @@ extension Driver {
             let accesses = accesses(writing: node, change.size == nil ? .contentIndependentMetadataOnly : .inPlace)
             // truncate(2) alone begins anew; what is done through a descriptor does not.
             coordinated(reply, accesses, mayRetry: file == nil && change.size != nil) { driver, reply, claim in
-                if file == nil, driver.wasReplaced(node, accesses) { return reply.error(ESTALE) }
+                let thread = reply.caller.pid
+                if file == nil, driver.wasReplaced(node, accesses), driver.staleAnswers.mayAnswer(thread) {
+                    return reply.error(ESTALE)
+                }
+                driver.staleAnswers.settle(thread)
                 driver.performSetAttributes(reply, node, change, file, claim)
             }
         } else {
@@ -79,6 +100,17 @@ extension Driver {
     }
 
     private func performSetAttributes(
+        _ reply: consuming Reply, _ node: Node, _ change: AttributeChange, _ file: OpenFile?, _ claim: HeldClaim?
+    ) {
+        if services.room.isLimited, let size = change.size, let status = try? resolver.status(node) {
+            return admit(reply, size - status.st_size) { driver, reply in
+                driver.changeAttributes(reply, node, change, file, claim)
+            }
+        }
+        changeAttributes(reply, node, change, file, claim)
+    }
+
+    private func changeAttributes(
         _ reply: consuming Reply, _ node: Node, _ change: AttributeChange, _ file: OpenFile?, _ claim: HeldClaim?
     ) {
         let caller = reply.caller
@@ -91,7 +123,7 @@ extension Driver {
             reply.attributes(table.shown(status, of: node))
         case .success(nil):
             parkForContent(reply, node) { driver, reply in
-                driver.performSetAttributes(reply, node, change, file, claim)
+                driver.changeAttributes(reply, node, change, file, claim)
             }
         case .failure(let error): reply.error(error.errno)
         }
@@ -106,6 +138,7 @@ extension Driver {
             guard try truncate(node, file, to: size, caller) else { return nil }
             contentChanged = true
         }
+        noteTruncation(change, of: node, file)
         if change.size == nil || change.mode != nil || change.uid != nil || change.gid != nil || change.times != nil {
             let reference: Descriptor
             if let file { reference = file.descriptor } else { reference = try resolver.reference(node) }
@@ -117,11 +150,13 @@ extension Driver {
             }
             if let mode = change.mode { try StoreCall.check(quire_any_fchmod(reference.raw, mode)) }
             if let times = change.times {
-                var both = times
-                let result = withUnsafePointer(to: &both) {
-                    $0.withMemoryRebound(to: timespec.self, capacity: 2) { quire_any_futimens(reference.raw, $0) }
+                try Self.setTimes(times, of: reference)
+                if file != nil, let time = change.modificationTimeOnly, let later = truncationTime(of: node),
+                    later > time
+                {
+                    let time = timespec(tv_sec: later.seconds, tv_nsec: later.subsecondNanoseconds)
+                    try Self.setTimes((times.access, time), of: reference)
                 }
-                try StoreCall.check(result)
             }
         }
         let status: stat
@@ -129,6 +164,29 @@ extension Driver {
         report(node, status, content: contentChanged)
         return status
     }
+
+    private static func setTimes(
+        _ times: (access: timespec, modification: timespec), of reference: Descriptor
+    ) throws(DriverError) {
+        var both = times
+        let result = withUnsafePointer(to: &both) {
+            $0.withMemoryRebound(to: timespec.self, capacity: 2) { quire_any_futimens(reference.raw, $0) }
+        }
+        try StoreCall.check(result)
+    }
+
+    /// Keeps the time of a truncation for as long as the file is open. To be called between the truncation and setting its
+    /// time.
+    ///
+    /// What the kernel tells of cached writes holds none of its locks: it may overtake a later truncation on its way, or be
+    /// overtaken, and set the time back. Whoever sets it looks at this afterwards.
+    private func noteTruncation(_ change: AttributeChange, of node: Node, _ file: OpenFile?) {
+        // Anybody may set the time back on purpose.
+        guard change.size != nil || file == nil, let time = change.modificationTime else { return }
+        table.locked { _ in node.details?.truncationTime = change.size == nil ? nil : time }
+    }
+
+    private func truncationTime(of node: Node) -> FileTime? { table.locked { _ in node.details?.truncationTime } }
 
     /// - Returns: false when the content must be fetched first.
     private func truncate(_ node: Node, _ file: OpenFile?, to size: off_t, _ caller: Caller) throws(DriverError) -> Bool
@@ -142,9 +200,10 @@ extension Driver {
         let before = try StoreCall.status(of: descriptor)
         let isPlaceholder = isDataless(descriptor, before)
         if isPlaceholder, size != 0 { return false }
-        try StoreCall.check(ftruncate(descriptor.raw, size))
+        // truncate(2) to the size that it has changes no time, ftruncate(2) does.
+        if file != nil || before.st_size != size { try StoreCall.check(ftruncate(descriptor.raw, size)) }
         // In this order: a placeholder that lost its mark too early would be taken for a file full of zeros.
-        if isPlaceholder { try discardPlaceholder(descriptor) }
+        if isPlaceholder { try discardPlaceholder(node, descriptor) }
         try stripPrivileges(of: node, descriptor, before, caller)
         return true
     }
@@ -155,6 +214,13 @@ extension Driver {
         return fgetxattr(descriptor.raw, StoreAttribute.placeholder, nil, 0) >= 0
     }
 
+    /// The same of a node.
+    func isDataless(_ node: Node) throws(DriverError) -> Bool {
+        let status = try resolver.status(node)
+        guard status.st_mode & S_IFMT == S_IFREG, Placeholder.isCandidate(FileStatus(status)) else { return false }
+        return isDataless(try resolver.open(node, O_RDONLY), status)
+    }
+
     /// The same of a name in a directory of the store.
     func isDataless(_ name: FileName, in directory: CInt, _ status: stat) throws(DriverError) -> Bool {
         guard Placeholder.isCandidate(FileStatus(status)) else { return false }
@@ -163,9 +229,11 @@ extension Driver {
         return isDataless(Descriptor(owning: raw), status)
     }
 
-    /// Takes the placeholder's mark off a file that was just emptied.
-    func discardPlaceholder(_ descriptor: Descriptor) throws(DriverError) {
+    /// Takes the placeholder's mark off a file that was just emptied. Who reads what arrives of it reads the file from now
+    /// on.
+    func discardPlaceholder(_ node: Node, _ descriptor: Descriptor) throws(DriverError) {
         try StoreCall.check(fremovexattr(descriptor.raw, StoreAttribute.placeholder))
+        settleArrivals(of: node)
     }
 
     /// After a write or truncate by an ordinary user: setuid goes, and setgid where the group may execute. The kernel
@@ -202,6 +270,10 @@ extension Driver {
     /// STATFS.
     func space(_ reply: consuming Reply) {
         var status = statvfs()
-        if fstatvfs(table.rootDescriptor.raw, &status) == 0 { reply.space(status) } else { reply.error(errno) }
+        if fstatvfs(table.rootDescriptor.raw, &status) == 0 {
+            reply.space(limited(status))
+        } else {
+            reply.error(errno)
+        }
     }
 }

@@ -14,6 +14,15 @@ extension Driver {
 
     /// MKNOD: regular files without opening them, FIFOs, sockets, and devices where the caller may.
     func makeNode(_ reply: consuming Reply, _ directory: Node, _ name: FileName, _ mode: mode_t, _ device: dev_t) {
+        guard mode & S_IFMT == S_IFREG, services.room.isLimited else {
+            return performMakeNode(reply, directory, name, mode, device)
+        }
+        admitNewFile(reply) { driver, reply in driver.performMakeNode(reply, directory, name, mode, device) }
+    }
+
+    private func performMakeNode(
+        _ reply: consuming Reply, _ directory: Node, _ name: FileName, _ mode: mode_t, _ device: dev_t
+    ) {
         make(reply, directory, name, mode & 0o7777) { descriptor, name, _ in
             name.withCString { mknodat(descriptor.raw, $0, mode, device) }
         }
@@ -131,6 +140,18 @@ extension Driver {
         _ reply: consuming Reply, _ directory: Node, _ name: FileName, _ mode: mode_t, _ flags: CInt,
         _ claim: HeldClaim?
     ) {
+        if services.room.isLimited {
+            return admitNewFile(reply) { driver, reply in
+                driver.createFile(reply, directory, name, mode, flags, claim)
+            }
+        }
+        createFile(reply, directory, name, mode, flags, claim)
+    }
+
+    private func createFile(
+        _ reply: consuming Reply, _ directory: Node, _ name: FileName, _ mode: mode_t, _ flags: CInt,
+        _ claim: HeldClaim?
+    ) {
         // Somebody (the sync engine) may be first: the kernel looks again then, and opens what is there.
         let refusal = flags & O_EXCL == 0 ? ESTALE : EEXIST
         let thread = reply.caller.pid
@@ -154,6 +175,13 @@ extension Driver {
         if table.handles.isWorthWaiting {
             return parkForHandle(reply) { driver, reply in driver.createNameless(reply, directory, mode, flags) }
         }
+        if services.room.isLimited {
+            return admitNewFile(reply) { driver, reply in driver.makeNameless(reply, directory, mode, flags) }
+        }
+        makeNameless(reply, directory, mode, flags)
+    }
+
+    private func makeNameless(_ reply: consuming Reply, _ directory: Node, _ mode: mode_t, _ flags: CInt) {
         makeFile(reply, in: directory, mode, flags, nil) { parent, flags in
             // Not O_EXCL: the kernel knows whether it may get a name.
             openat(parent.raw, ".", flags | quire_O_TMPFILE, mode & 0o7777)
@@ -196,6 +224,7 @@ extension Driver {
     ) {
         switch made {
         case .success((let node, let status, let file, let answer)):
+            staleAnswers.settle(file.thread)
             let handle = file.retainedHandle()
             let taken = reply.created(
                 table.identifier(node), table.shown(status, of: node), handle: handle, flags: answer.flags,
@@ -208,7 +237,7 @@ extension Driver {
         }
     }
 
-    /// LINK: one more name for a file.
+    /// LINK: one more name for a file, whose content has to be here: what arrives takes the place of one name only.
     func link(_ reply: consuming Reply, _ node: Node, _ directory: Node, _ name: FileName) {
         if mustAskCoordinator {
             let accesses = accesses(writing: name, in: directory)
@@ -224,8 +253,9 @@ extension Driver {
         _ reply: consuming Reply, _ node: Node, _ directory: Node, _ name: FileName, _ claim: HeldClaim?
     ) {
         let thread = reply.caller.pid
-        let made = Result { () throws(DriverError) -> (Node, stat) in
-            try gate.shared { () throws(DriverError) -> (Node, stat) in
+        let made = Result { () throws(DriverError) -> (Node, stat)? in
+            try gate.shared { () throws(DriverError) -> (Node, stat)? in
+                if try isDataless(node) { return nil }
                 let parent = try resolver.directory(directory)
                 let source = try resolver.reference(node)
                 let result = name.withCString { linkat(AT_FDCWD, source.proc, parent.raw, $0, AT_SYMLINK_FOLLOW) }
@@ -238,9 +268,14 @@ extension Driver {
                 return (linked, status)
             }
         }
-        guard case .success = made else { return answer(reply, made) }
-        let untold = enterAppearance(name, in: directory, claim, thread)
-        answer(reply, made)
-        settle(untold, claim, in: directory)
+        switch made {
+        case .success(let linked?):
+            let untold = enterAppearance(name, in: directory, claim, thread)
+            answer(reply, .success(linked))
+            settle(untold, claim, in: directory)
+        case .success(nil):
+            parkForContent(reply, node) { driver, reply in driver.performLink(reply, node, directory, name, claim) }
+        case .failure(let error): reply.error(error.errno)
+        }
     }
 }

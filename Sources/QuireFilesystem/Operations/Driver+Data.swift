@@ -7,12 +7,19 @@ import Synchronization
 extension Driver {
     /// READ, where the kernel does not read by itself.
     func read(_ reply: consuming Reply, _ file: OpenFile, _ size: Int, _ offset: off_t) {
+        if let arrival = file.arrival, arrival.settled == nil { return read(reply, file, arrival, size, offset) }
+        let descriptor = file.descriptor
+        Self.read(reply, descriptor.raw, size, offset)
+        withExtendedLifetime(descriptor) {}
+    }
+
+    static func read(_ reply: consuming Reply, _ descriptor: CInt, _ size: Int, _ offset: off_t) {
         let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: max(size, 1), alignment: 16)
         defer { buffer.deallocate() }
         var count = 0
         while count < size {
             let part = pread(
-                file.descriptor.raw, buffer.baseAddress?.advanced(by: count), size - count, offset + off_t(count))
+                descriptor, buffer.baseAddress?.advanced(by: count), size - count, offset + off_t(count))
             if part < 0, errno == EINTR { continue }
             if part < 0, count == 0 { return reply.error(errno) }
             if part <= 0 { break }
@@ -30,7 +37,7 @@ extension Driver {
         if !isDelayed, let claim = file.claim, claim.hasEnded, mustAskCoordinator {
             return resume(claim, reply, file, Array(bytes), offset)
         }
-        performWrite(reply, file, bytes, offset)
+        performWrite(reply, file, bytes, offset, isDelayed: isDelayed)
     }
 
     /// A handle that had come to rest writes again: it takes its claim again first.
@@ -42,12 +49,32 @@ extension Driver {
             let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: bytes.count, alignment: 16)
             defer { buffer.deallocate() }
             buffer.copyBytes(from: bytes)
-            driver.performWrite(reply, file, UnsafeRawBufferPointer(buffer), offset)
+            driver.performWrite(reply, file, UnsafeRawBufferPointer(buffer), offset, isDelayed: false)
             driver.watch(file)
         }
     }
 
     private func performWrite(
+        _ reply: consuming Reply, _ file: OpenFile, _ bytes: UnsafeRawBufferPointer, _ offset: off_t, isDelayed: Bool
+    ) {
+        guard services.room.isLimited else { return store(reply, file, bytes, offset) }
+        let growth = growth(of: file.descriptor, to: offset + off_t(bytes.count))
+        if isDelayed {
+            // The program was told long ago that it is written.
+            services.room.takeRegardless(growth)
+        } else if !services.room.take(growth) {
+            let bytes = Array(bytes)
+            return admit(reply, growth) { driver, reply in
+                let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: bytes.count, alignment: 16)
+                defer { buffer.deallocate() }
+                buffer.copyBytes(from: bytes)
+                driver.store(reply, file, UnsafeRawBufferPointer(buffer), offset)
+            }
+        }
+        store(reply, file, bytes, offset)
+    }
+
+    private func store(
         _ reply: consuming Reply, _ file: OpenFile, _ bytes: UnsafeRawBufferPointer, _ offset: off_t
     ) {
         let caller = reply.caller
@@ -128,6 +155,24 @@ extension Driver {
 
     /// FALLOCATE: reserve, punch, zero, collapse, as the store's file system can.
     func allocate(_ reply: consuming Reply, _ file: OpenFile, _ mode: CInt, _ offset: off_t, _ length: off_t) {
+        let growth: Int
+        switch mode & (Self.punchHole | Self.collapseRange | Self.insertRange) {
+        // Even where the size stays as it is, blocks are taken beyond it.
+        case 0: growth = self.growth(of: file.descriptor, to: offset + length)
+        case Self.insertRange: growth = length
+        default: growth = 0
+        }
+        admit(reply, growth) { driver, reply in driver.performAllocate(reply, file, mode, offset, length) }
+    }
+
+    // FALLOC_FL_… of <linux/falloc.h>, macros that Swift does not see.
+    private static let punchHole: CInt = 0x02
+    private static let collapseRange: CInt = 0x08
+    private static let insertRange: CInt = 0x20
+
+    private func performAllocate(
+        _ reply: consuming Reply, _ file: OpenFile, _ mode: CInt, _ offset: off_t, _ length: off_t
+    ) {
         let result = leavingTimes(of: file.descriptor) {
             quire_fallocate(file.descriptor.raw, mode, Int64(offset), Int64(length))
         }
@@ -140,6 +185,9 @@ extension Driver {
     /// request: where it reads and writes through its cache, it is made to, lest a copy take data for a hole.
     func seek(_ reply: consuming Reply, _ file: OpenFile, _ offset: off_t, _ whence: CInt) {
         let node = file.node
+        if let arrival = file.arrival, arrival.settled == nil {
+            return Self.find(reply, in: arrival.content, offset, whence)
+        }
         guard table.locked({ _ in node.writers > 0 && node.dataPath == .cached }) else {
             return find(reply, file, offset, whence)
         }
@@ -161,29 +209,44 @@ extension Driver {
         _ targetOffset: off_t,
         _ length: Int
     ) {
+        if let arrival = source.arrival, arrival.settled == nil {
+            return copyRange(reply, from: source, arrival, sourceOffset, to: target, targetOffset, length)
+        }
         // The answer has 32 bits.
         let length = min(length, 1 << 30)
+        guard services.room.isLimited else { return copy(reply, source, sourceOffset, target, targetOffset, length) }
+        let there = (try? StoreCall.status(of: source.descriptor)).map { max(0, $0.st_size - sourceOffset) } ?? 0
+        let growth = growth(of: target.descriptor, to: targetOffset + min(off_t(length), there))
+        admit(reply, growth) { driver, reply in
+            driver.copy(reply, source, sourceOffset, target, targetOffset, length)
+        }
+    }
+
+    private func copy(
+        _ reply: consuming Reply, _ source: OpenFile, _ sourceOffset: off_t, _ target: OpenFile,
+        _ targetOffset: off_t, _ length: Int
+    ) {
         guard let status = try? StoreCall.status(of: source.descriptor),
             min(Int(status.st_size) - Int(sourceOffset), length) <= Self.shortCopy
         else {
             return parking.offload(reply) { [self] reply in
-                performCopy(reply, source, sourceOffset, target, targetOffset, length)
+                performCopy(reply, source.descriptor.raw, sourceOffset, target, targetOffset, length)
             }
         }
-        performCopy(reply, source, sourceOffset, target, targetOffset, length)
+        performCopy(reply, source.descriptor.raw, sourceOffset, target, targetOffset, length)
     }
 
     /// Copies up to this length are done at once: handing them to another thread takes longer.
     private static let shortCopy = 1 << 20
 
-    private func performCopy(
-        _ reply: consuming Reply, _ source: OpenFile, _ sourceOffset: off_t, _ target: OpenFile, _ targetOffset: off_t,
+    func performCopy(
+        _ reply: consuming Reply, _ source: CInt, _ sourceOffset: off_t, _ target: OpenFile, _ targetOffset: off_t,
         _ length: Int
     ) {
         var from = Int64(sourceOffset)
         var to = Int64(targetOffset)
         let count = leavingTimes(of: target.descriptor) {
-            quire_copy_file_range(source.descriptor.raw, &from, target.descriptor.raw, &to, length)
+            quire_copy_file_range(source, &from, target.descriptor.raw, &to, length)
         }
         if count >= 0 { reply.written(count) } else { reply.error(errno) }
     }

@@ -66,7 +66,9 @@ extension Driver {
         guard mustAskCoordinator else { return performSet(reply, node, name, value, flags, nil) }
         let accesses = accesses(writing: node, .contentIndependentMetadataOnly)
         coordinated(reply, accesses) { driver, reply, claim in
-            if driver.wasReplaced(node, accesses) { return reply.error(ESTALE) }
+            let thread = reply.caller.pid
+            if driver.wasReplaced(node, accesses), driver.staleAnswers.mayAnswer(thread) { return reply.error(ESTALE) }
+            driver.staleAnswers.settle(thread)
             driver.performSet(reply, node, name, value, flags, claim)
         }
     }

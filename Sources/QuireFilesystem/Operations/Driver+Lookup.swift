@@ -21,7 +21,10 @@ extension Driver {
         }
         switch found {
         case .success((let node, let status)?): answer(reply, entry: node, status, asOf: moment)
-        case .success(nil): reply.noEntry()
+        case .success(nil):
+            // With that the call ends, mostly.
+            staleAnswers.settle(reply.caller.pid)
+            reply.noEntry()
         case .failure(let error): reply.error(error.errno)
         }
     }

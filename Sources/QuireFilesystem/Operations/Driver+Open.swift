@@ -38,7 +38,9 @@ extension Driver {
             let accesses = isWriter ? accesses(writing: node) : accesses(reading: node)
             let keepsLock = flags & O_TRUNC != 0 && writesBack.load(ordering: .relaxed)
             coordinated(reply, accesses, mayRetry: keepsLock) { driver, reply, claim in
-                if driver.wasReplaced(node, accesses) { return reply.error(ESTALE) }
+                if driver.wasReplaced(node, accesses), driver.staleAnswers.mayAnswer(reply.caller.pid) {
+                    return reply.error(ESTALE)
+                }
                 driver.performOpen(reply, node, flags, isWriter ? claim : nil, hasAsked: true)
             }
         } else {
@@ -47,14 +49,15 @@ extension Driver {
     }
 
     private func performOpen(
-        _ reply: consuming Reply, _ node: Node, _ flags: CInt, _ claim: HeldClaim?, hasAsked: Bool
+        _ reply: consuming Reply, _ node: Node, _ flags: CInt, _ claim: HeldClaim?, hasAsked: Bool,
+        arriving: (any ArrivingContent)? = nil
     ) {
         let caller = reply.caller
         var mustAsk = false
         let opened = Result { () throws(DriverError) -> (OpenFile, OpenAnswer)? in
             try gate.shared { () throws(DriverError) -> (OpenFile, OpenAnswer)? in
                 mustAsk = !hasAsked && mustAskCoordinator
-                return mustAsk ? nil : try openFile(node, flags, claim, caller)
+                return mustAsk ? nil : try openFile(node, flags, claim, caller, arriving)
             }
         }
         // An app came between.
@@ -62,7 +65,12 @@ extension Driver {
         switch opened {
         case .success((let file, let answer)?):
             let handle = file.retainedHandle()
+            staleAnswers.settle(caller.pid)
             if !reply.opened(handle, flags: answer.flags, backing: answer.backing) { close(handle) }
+        case .success(nil) where flags & (O_ACCMODE | O_TRUNC) == O_RDONLY:
+            parkForReading(reply, node) { driver, reply, arriving in
+                driver.performOpen(reply, node, flags, claim, hasAsked: hasAsked, arriving: arriving)
+            }
         case .success(nil):
             parkForContent(reply, node) { driver, reply in
                 driver.performOpen(reply, node, flags, claim, hasAsked: hasAsked)
@@ -73,54 +81,46 @@ extension Driver {
 
     /// - Returns: nil when the content must be fetched first.
     private func openFile(
-        _ node: Node, _ flags: CInt, _ claim: HeldClaim?, _ caller: Caller
+        _ node: Node, _ flags: CInt, _ claim: HeldClaim?, _ caller: Caller, _ arriving: (any ArrivingContent)?
     ) throws(DriverError) -> (OpenFile, OpenAnswer)? {
         try table.handles.admit()
         // The kernel has checked that the caller may; the store asks whether this process may.
         let untouched = runsAsRoot || caller.uid == geteuid() ? flags & quire_O_NOATIME : 0
         let descriptor = try openStore(node, flags, untouched)
         var status = try StoreCall.status(of: descriptor)
-        if status.st_nlink == 0 || replaced.contains(node), mustLookAgain(node, caller.pid) {
+        // It just lost its name: another took its place, and the kernel brings the name a moment after the driver has. Looked
+        // up again, which waits for that, it is the new one; or this one is meant, by way of a descriptor (`/proc/self/fd`).
+        if status.st_nlink == 0 || replaced.contains(node), staleAnswers.mayAnswer(caller.pid) {
             throw DriverError(ESTALE)
         }
         let isPlaceholder = isDataless(descriptor, status)
-        if isPlaceholder, flags & O_TRUNC == 0 { return nil }
+        let arrival = arriving.flatMap { isPlaceholder && $0.inode == status.inode ? Arrival($0, status) : nil }
+        if isPlaceholder, flags & O_TRUNC == 0, arrival == nil { return nil }
+        if isPlaceholder, flags & O_TRUNC != 0, mustFetch(beforeEmptying: node, status, claim, by: caller.pid) {
+            return nil
+        }
         let file = OpenFile(
             node: node, descriptor: descriptor, isWriter: Self.isWriter(flags),
-            opensForReading: flags & O_ACCMODE != O_WRONLY, claim: claim, thread: caller.pid)
+            opensForReading: flags & O_ACCMODE != O_WRONLY, claim: claim, thread: caller.pid, arrival: arrival)
         watch(file)
         var kept = UntoldChange.nothing
         if flags & O_TRUNC != 0 {
             if !isPlaceholder { kept = try keepMissed(beforeEmptying: node, status, claim, by: caller.pid) }
             try StoreCall.check(leavingTimes(of: descriptor) { ftruncate(descriptor.raw, 0) })
-            if isPlaceholder { try discardPlaceholder(descriptor) }
+            if isPlaceholder { try discardPlaceholder(node, descriptor) }
             try stripPrivileges(of: node, descriptor, status, caller)
             status = try StoreCall.status(of: descriptor)
         }
         noteUse(file, status, truncates: flags & O_TRUNC != 0)
         let answer = register(file, status)
         // What the kernel knows of it is not to be repeated from now on: see `ShownAttributes`.
-        if file.isWriter, answer.backing > 0 { notifier.attributesChanged(table.identifier(node)) }
+        if file.isWriter && answer.backing > 0 || arrival != nil { notifier.attributesChanged(table.identifier(node)) }
         if flags & O_TRUNC != 0 {
             report(node, status, content: true)
             tellChange(node, claim, caller.pid)
         }
         if !kept.isEmpty { notifier.whenDelivered { [services, kept] in services.coordinator.tell(kept) } }
         return (file, answer)
-    }
-
-    /// Whether a file without a name is one that just lost it: another took its place, and the kernel brings the name a
-    /// moment after the driver has. ESTALE has it look the name up again, which waits for that.
-    ///
-    /// False the second time that a thread asks: then it means this file, by way of a descriptor (`/proc/self/fd`).
-    private func mustLookAgain(_ node: Node, _ thread: pid_t) -> Bool {
-        lookingAgain.withLock { looking in
-            if looking.removeValue(forKey: thread) == node.address { return false }
-            // Those who found another file leave theirs behind.
-            if looking.count >= 1024 { looking.removeAll() }
-            looking[thread] = node.address
-            return true
-        }
     }
 
     private func openStore(_ node: Node, _ flags: CInt, _ more: CInt) throws(DriverError) -> Descriptor {
@@ -167,9 +167,9 @@ extension Driver {
 
     /// Whether the kernel must not collect the writes of a file that is opened now.
     private var mustWriteAtOnce: Bool {
-        guard writesBack.load(ordering: .relaxed), space.isShort(table.rootDescriptor, at: MonotonicClock.now()) else {
-            return false
-        }
+        guard writesBack.load(ordering: .relaxed),
+            services.room.isNear || space.isShort(table.rootDescriptor, at: MonotonicClock.now())
+        else { return false }
         // Without this the file could not be mapped.
         return session.withLock { $0?.raw.pointee.direct_mapping ?? false }
     }
@@ -179,7 +179,9 @@ extension Driver {
     /// Not for files with setuid or setgid: writes must pass here, to strip them.
     private func backing(for file: OpenFile, _ status: stat) -> CInt? {
         guard passthroughAllowed.load(ordering: .relaxed) else { return nil }
-        guard status.st_mode & S_IFMT == S_IFREG, status.st_mode & 0o6000 == 0 else { return nil }
+        // Each write has to be counted; all handles of a file go one way, and a writer may come after a reader.
+        if services.room.isNear { return nil }
+        guard file.arrival == nil, status.st_mode & S_IFMT == S_IFREG, status.st_mode & 0o6000 == 0 else { return nil }
         guard table.locked({ _ in file.node.dataPath == .undecided }) else { return nil }
         guard let session = session.withLock({ $0 }) else { return nil }
         let backing = cfuse_backing_open(session.raw, file.descriptor.raw)
@@ -256,6 +258,8 @@ extension Driver {
             return finished
         }
         if let backing { closeBacking(backing) }
+        // What was shown of it to those who read it as it came.
+        if file.arrival != nil { notifier.attributesChanged(table.identifier(node)) }
         if let closer = table.closer, table.locked({ _ in !node.hasName }) { closer.close(file.descriptor) }
         OpenFile.release(handle)
     }
@@ -276,19 +280,25 @@ extension Driver {
     func parkForContent(
         _ reply: consuming Reply, _ node: Node, then operation: @escaping @Sendable (Driver, consuming Reply) -> Void
     ) {
-        guard let path = table.path(of: node) else { return reply.error(ESTALE) }
         let inode = directoryInode(node)
         parking.park(
             reply,
-            until: { [self] () async throws(DriverError) in try await content(of: node, at: path, inode) },
+            until: { [self] () async throws(DriverError) in
+                try await following(node) { (path) throws(MaterializeError) in
+                    try await services.content.materialize(path: path, inode: inode)
+                }
+            },
             then: { [self] reply in operation(self, reply) })
     }
 
-    private func content(of node: Node, at path: RelativePath, _ inode: UInt64) async throws(DriverError) {
-        var path = path
+    /// Asks for the content of a node's file, under the name that it has.
+    func following(
+        _ node: Node, _ ask: (RelativePath) async throws(MaterializeError) -> Void
+    ) async throws(DriverError) {
+        guard var path = table.path(of: node) else { throw DriverError(ESTALE) }
         while true {
             do throws(MaterializeError) {
-                return try await services.content.materialize(path: path, inode: inode)
+                return try await ask(path)
             } catch {
                 if Task.isCancelled { throw DriverError(EINTR) }
                 // Renamed while its content was on the way: it is the same file.

@@ -10,6 +10,7 @@ extension Driver {
         if mustAskCoordinator {
             let accesses = accesses(writing: name, in: directory, .deleting)
             coordinated(reply, accesses, mayRetry: true) { driver, reply, claim in
+                driver.staleAnswers.settle(reply.caller.pid)
                 driver.performRemove(reply, directory, name, isDirectory: isDirectory, claim, hasAsked: true)
             }
         } else {

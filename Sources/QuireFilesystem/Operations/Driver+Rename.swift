@@ -16,24 +16,10 @@ extension Driver {
             // What is below may have to be looked at first.
             return parking.offload(reply) { [self] reply in renameAcrossContainers(reply, source, target, flags) }
         }
+        if leavesProvider(source, to: target) || flags & Self.exchange != 0 && leavesProvider(target, to: source) {
+            return parking.offload(reply) { [self] reply in renameWhole(reply, source, target, flags) }
+        }
         renameInOrder(reply, source, target, flags)
-    }
-
-    /// From one container to another: for their providers that is an upload and a deletion, so all content must be here.
-    /// Where some is not, EXDEV: `mv` then copies, which brings it here, and removes.
-    private func renameAcrossContainers(
-        _ reply: consuming Reply, _ source: Entry, _ target: Entry, _ flags: CUnsignedInt
-    ) {
-        let isWhole = Result { () throws(DriverError) -> Bool in
-            let found = try hasDataless(try resolver.directory(source.directory), source.name)
-            guard flags & Self.exchange != 0, !found else { return !found }
-            return try !hasDataless(try resolver.directory(target.directory), target.name)
-        }
-        switch isWhole {
-        case .success(true): renameInOrder(reply, source, target, flags)
-        case .success(false): reply.error(EXDEV)
-        case .failure(let error): reply.error(error.errno)
-        }
     }
 
     /// The top-level directory that is the container an entry lies in; nil for the default container.
@@ -44,26 +30,12 @@ extension Driver {
         return containerRoots.withLock { $0.contains(top) } ? top : nil
     }
 
-    /// Whether the content of an entry, or of anything below it, is not here.
-    private func hasDataless(_ directory: Descriptor, _ name: FileName) throws(DriverError) -> Bool {
-        let status = try StoreCall.status(in: directory, name)
-        switch status.st_mode & S_IFMT {
-        case S_IFREG: return try isDataless(name, in: directory.raw, status)
-        case S_IFDIR:
-            let raw = name.withCString { openat(directory.raw, $0, O_RDONLY | O_NOFOLLOW | O_DIRECTORY | O_CLOEXEC) }
-            guard raw >= 0 else { throw DriverError.last() }
-            let below = Descriptor(owning: raw)
-            for child in try StoreCall.names(in: below) where try hasDataless(below, child) { return true }
-            return false
-        default: return false
-        }
-    }
-
-    private func renameInOrder(_ reply: consuming Reply, _ source: Entry, _ target: Entry, _ flags: CUnsignedInt) {
+    func renameInOrder(_ reply: consuming Reply, _ source: Entry, _ target: Entry, _ flags: CUnsignedInt) {
         if mustAskCoordinator {
             let isSave = flags & Self.exchange == 0 ? isSafeSave(source, target) : isSafeExchange(source, target)
             let accesses = accesses(moving: source, to: target, isSave: isSave)
             coordinated(reply, accesses, mayRetry: true) { driver, reply, claim in
+                driver.staleAnswers.settle(reply.caller.pid)
                 driver.performRename(reply, source, target, flags, isSave: isSave, claim, hasAsked: true)
             }
         } else {
@@ -77,14 +49,17 @@ extension Driver {
     ) {
         let thread = reply.caller.pid
         var mustAsk = false
+        var absent = target
         let exchanges = flags & Self.exchange != 0
         let done = Result { () throws(DriverError) -> UntoldChange? in
             try gate.shared { () throws(DriverError) -> UntoldChange? in
                 mustAsk = !hasAsked && mustAskCoordinator
                 if mustAsk { return .nothing }
-                guard let kept = try exchanges ? UntoldChange.nothing : keepMissed(source, target, claim, by: thread)
-                else {
-                    return nil
+                var kept = UntoldChange.nothing
+                for entry in exchanges ? [] : Self.takenAway(source, target) {
+                    absent = entry
+                    guard let more = try keepMissed(entry, claim, by: thread) else { return nil }
+                    kept = kept + more
                 }
                 let moved = try move(source, target, flags)
                 if !exchanges { noteReplacement(of: target, claim, moved, by: thread) }
@@ -98,22 +73,16 @@ extension Driver {
             reply.error(0)
             settle(untold, claim, in: target.directory)
         case .success(nil):
-            fetch(target, for: reply) { driver, reply in
+            fetch(absent, for: reply) { driver, reply in
                 driver.performRename(reply, source, target, flags, isSave: isSave, claim, hasAsked: hasAsked)
             }
         case .failure(let error): reply.error(error.errno)
         }
     }
 
-    /// What a program takes away by a rename without having read it: the document at the target, or one that it moves to a
-    /// backup's name.
-    private func keepMissed(
-        _ source: Entry, _ target: Entry, _ claim: HeldClaim?, by thread: pid_t
-    ) throws(DriverError) -> UntoldChange? {
-        guard let kept = try keepMissed(target, claim, by: thread) else { return nil }
-        guard Self.ephemeralNames.contains(target.name), !Self.ephemeralNames.contains(source.name) else { return kept }
-        // Content that is elsewhere stays there.
-        return kept + (try keepMissed(source, claim, by: thread) ?? .nothing)
+    /// What a program takes away by a rename: the document at the target, or one that it moves to a backup's name.
+    private static func takenAway(_ source: Entry, _ target: Entry) -> [Entry] {
+        ephemeralNames.contains(target.name) && !ephemeralNames.contains(source.name) ? [target, source] : [target]
     }
 
     /// Brings the content of what is at `entry`, then goes on.
@@ -205,7 +174,7 @@ extension Driver {
 
     // RENAME_NOREPLACE and RENAME_EXCHANGE of <linux/fs.h>.
     private static let noReplace: CUnsignedInt = 1
-    private static let exchange: CUnsignedInt = 2
+    static let exchange: CUnsignedInt = 2
 
     /// With the table locked: the node that was at one end is at the other.
     static func reattach(_ node: Node?, from source: Entry, to target: Entry) {

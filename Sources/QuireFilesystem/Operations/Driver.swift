@@ -27,8 +27,7 @@ final class Driver: Sendable {
     let seen = SeenContents()
     let retries = PatientRetries()
     let replaced = ReplacedNodes()
-    /// Threads that were told to look a name up again, and the node that they had found. Taken alone.
-    let lookingAgain = Lock<[pid_t: UInt64]>([:])
+    let staleAnswers = StaleAnswers()
     let tree: DriveTree
     let services: DriveServices
     let logger: Logger
@@ -85,6 +84,7 @@ package struct DriveServices: Sendable {
     package var content: any ContentSource
     package var attributes: any ItemAttributeSource
     package var coordinator: Coordinator
+    package var room: WriteRoom
     /// How long a request waits for claims of apps.
     package var claimDeadline: Duration
     /// For the names of conflict copies.
@@ -93,7 +93,7 @@ package struct DriveServices: Sendable {
     package init(
         sink: any StoreEventSink, content: any ContentSource, attributes: any ItemAttributeSource,
         coordinator: Coordinator,
-        claimDeadline: Duration = .seconds(10), deviceName: String = "this device"
+        claimDeadline: Duration = .seconds(10), deviceName: String = "this device", room: WriteRoom = WriteRoom()
     ) {
         self.sink = sink
         self.content = content
@@ -101,6 +101,7 @@ package struct DriveServices: Sendable {
         self.coordinator = coordinator
         self.claimDeadline = claimDeadline
         self.deviceName = deviceName
+        self.room = room
     }
 }
 

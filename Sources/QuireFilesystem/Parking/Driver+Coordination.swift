@@ -27,7 +27,7 @@ extension Driver {
     }
 
     /// Whether a file lost its last name while leave was waited for: a presenter that was asked saved by putting another file
-    /// in its place. ESTALE has the kernel look the name up again, and ask for the new file.
+    /// in its place. ESTALE has the kernel look the name up again, and ask for the new file; see `StaleAnswers`.
     func wasReplaced(_ node: Node, _ accesses: [Access]) -> Bool {
         !accesses.isEmpty && table.path(of: node) == nil
     }
@@ -49,7 +49,9 @@ extension Driver {
         let waited = mayRetry ? retries.take(thread, accesses) : nil
         switch waited {
         case .granted(let claim, let isCovered): return perform(operation, reply, claim, isCovered)
-        case .failed(let error): return reply.error(error.errno)
+        case .failed(let error):
+            staleAnswers.settle(thread)
+            return reply.error(error.errno)
         case .unknown, nil: break
         }
         // Nobody to ask, nothing in the way: the common case, decided here. What is wrong shows again below.
@@ -60,7 +62,7 @@ extension Driver {
         let wanted = coordinator.uncovered(accesses, process: process)
         guard !wanted.isEmpty else { return operation(self, reply, HeldClaim(nil, of: coordinator)) }
         let wish = PatientRetries.Wish(accesses: accesses, wanted: wanted, process: process)
-        if mayRetry, waited == nil {
+        if mayRetry, waited == nil, staleAnswers.mayAnswer(thread) {
             retries.expect(thread, wish)
             return reply.error(ESTALE)
         }

@@ -43,7 +43,9 @@ final class PatientRetries: Sendable {
     private let count = Atomic<Int>(0)
     // Taken alone.
     private let state = Lock<(next: UInt64, entries: [pid_t: Entry])>((0, [:]))
-    /// In which the kernel is back.
+    /// In which the kernel asks for the first name. Nothing is held meanwhile.
+    private static let firstPatience = Duration.seconds(30)
+    /// In which it is back, once it has the names.
     private static let patience = Duration.seconds(2)
 
     /// Whether no thread is expected. One relaxed atomic load.
@@ -57,7 +59,7 @@ final class PatientRetries: Sendable {
             count.store(state.entries.count, ordering: .relaxed)
             return state.next
         }
-        endLater(thread, number)
+        endLater(thread, number, Self.firstPatience)
     }
 
     /// The thread asks for a name: what it is to wait for there. Once.
@@ -76,7 +78,7 @@ final class PatientRetries: Sendable {
             state.entries[thread]?.outcome = outcome
             return state.entries[thread]?.number
         }
-        if let number { endLater(thread, number) }
+        if let number { endLater(thread, number, Self.patience) }
     }
 
     /// The thread's request is back.
@@ -96,10 +98,10 @@ final class PatientRetries: Sendable {
     }
 
     /// A program that does not come back, because it was killed or its names are gone, holds nobody up.
-    private func endLater(_ thread: pid_t, _ number: UInt64) {
+    private func endLater(_ thread: pid_t, _ number: UInt64, _ patience: Duration) {
         Task { [weak self] in
             // Not cancelled by anybody.
-            try? await Task.sleep(for: Self.patience)
+            try? await Task.sleep(for: patience)
             self?.expire(thread, number)
         }
     }

@@ -15,7 +15,7 @@ extension Driver {
         guard status.st_mode & S_IFMT == S_IFREG else { return }
         if mustAskCoordinator { seen.begin() }
         guard seen.isInUse else {
-            if file.opensForReading { seen.noteSight(of: nil, status, by: file.thread) }
+            if file.opensForReading { seen.noteSight(of: place(of: file.node), status, by: file.thread) }
             return
         }
         guard let place = place(of: file.node) else { return }
@@ -81,9 +81,7 @@ extension Driver {
     func keepMissed(beforeEmptying node: Node, _ status: stat, _ claim: HeldClaim?, by thread: pid_t)
         throws(DriverError) -> UntoldChange
     {
-        guard seen.isInUse, claim?.isCovered != true, status.st_mode & S_IFMT == S_IFREG,
-            let entry = table.locked({ _ in node.latestName }), hasMissed(status, at: place(of: entry), thread)
-        else { return .nothing }
+        guard let entry = missed(node, status, claim, by: thread) else { return .nothing }
         let directory = try resolver.directory(entry.directory)
         let source = try resolver.open(node, O_RDONLY)
         var raw: CInt = -1
@@ -100,6 +98,19 @@ extension Driver {
             throw error
         }
         return try enterCopy(Entry(directory: entry.directory, name: name), in: directory)
+    }
+
+    /// Whether the content of a dataless document that a program is about to empty has to be fetched first, to be kept.
+    func mustFetch(beforeEmptying node: Node, _ status: stat, _ claim: HeldClaim?, by thread: pid_t) -> Bool {
+        missed(node, status, claim, by: thread) != nil
+    }
+
+    /// Where a document is of which the program has missed what others wrote; nil where it has not.
+    private func missed(_ node: Node, _ status: stat, _ claim: HeldClaim?, by thread: pid_t) -> Entry? {
+        guard seen.isInUse, claim?.isCovered != true, status.st_mode & S_IFMT == S_IFREG,
+            let entry = table.locked({ _ in node.latestName }), hasMissed(status, at: place(of: entry), thread)
+        else { return nil }
+        return entry
     }
 
     private static func copy(

@@ -35,15 +35,15 @@ final class SeenContents: Sendable {
     }
 
     private struct Sight {
-        /// Nil before anybody coordinated: then the file is what is known.
+        /// Nil for a file that had no name any more.
         let place: Place?
         let thread: pid_t
         let content: Content
         let order: UInt64
 
-        func isOf(_ place: Place, _ inode: UInt64) -> Bool {
-            self.place.map { $0 == place } ?? (content.inode == inode)
-        }
+        /// Whether it is of the document at a place: another device's version is another file, a renamed document had
+        /// another place.
+        func isOf(_ place: Place, _ inode: UInt64) -> Bool { self.place == place || content.inode == inode }
     }
 
     private struct State {

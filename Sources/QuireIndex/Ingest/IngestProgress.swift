@@ -3,13 +3,13 @@ import Synchronization
 
 /// What the ingest thread tells the rest: how far it is, who waits for that, and how the rescan stands.
 final class IngestProgress: Sendable {
-    private struct Waiter {
+    struct Waiter {
         var target: UInt64
         var since: SuspendingClock.Instant
         var continuation: CheckedContinuation<Result<Void, IndexError>, Never>
     }
 
-    private struct State {
+    struct State {
         var committed: UInt64 = 0
         var waiters: [Waiter] = []
         var rescansWanted = 0
@@ -20,11 +20,19 @@ final class IngestProgress: Sendable {
         var observers: [UInt64: AsyncStream<Void>.Continuation] = [:]
         var nextObserver: UInt64 = 0
         var failure: IndexError?
+        var rebuild: IndexRebuild?
+        /// Whether the file is damaged is known when so much was committed.
+        var suspectedUntil: UInt64 = 0
         var isEnded = false
     }
 
     /// Innermost lock: continuations are resumed after it was left.
-    private let state = Lock(State())
+    let state = Lock(State())
+    /// An element for each file that was begun in the place of a damaged one. For one listener.
+    let rebuilds: AsyncStream<IndexRebuild>
+    let rebuild: AsyncStream<IndexRebuild>.Continuation
+
+    init() { (rebuilds, rebuild) = AsyncStream.makeStream() }
 
     // MARK: Settling
 
@@ -92,6 +100,7 @@ final class IngestProgress: Sendable {
         for waiter in waiters { waiter.continuation.resume(returning: .failure(error)) }
         for waiter in rescanWaiters { waiter.resume() }
         for observer in observers { observer.finish() }
+        rebuild.finish()
     }
 
     // MARK: Observation
@@ -142,6 +151,7 @@ final class IngestProgress: Sendable {
             guard state.rescansDone >= state.rescansWanted else { return [] }
             state.rescan.isActive = false
             state.listed = []
+            if report.failure == nil { state.rebuild = nil }
             defer { state.rescanWaiters = [] }
             return state.rescanWaiters
         }

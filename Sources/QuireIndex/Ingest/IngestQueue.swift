@@ -139,4 +139,24 @@ final class IngestQueue: @unchecked Sendable {
 enum IngestCommand: Sendable {
     case rescan
     case place(ContainerLayout)
+    /// Somebody read or wrote what is damaged: look whether it is the file.
+    case check
+    /// Who tells what providers have knows of the rebuild with this number.
+    case takeBases(rebuild: Int)
+}
+
+extension IngestQueue.Entry.Work {
+    /// Without what it says of providers; nil where that is all. See `IngestThread.rebuild`.
+    var withoutBases: IngestQueue.Entry.Work? {
+        switch self {
+        case .event(.uploading), .event(.acknowledged), .event(.baseMoved), .event(.baseRemoved): return nil
+        case .event(.committed(var commit)):
+            commit.base = nil
+            return .event(.committed(commit))
+        case .event, .arrived, .command: return self
+        }
+    }
+
+    /// Whether it asks for a look at the file.
+    var isCheck: Bool { if case .command(.check) = self { true } else { false } }
 }

@@ -10,47 +10,49 @@ import QuireCore
 final class IngestThread: @unchecked Sendable {
     static let batchLimit = 32_000
 
-    private let pool: DatabasePool
+    let database: IndexDatabase
+    let file: IndexFile
+    /// Has the writing connection of a new file tell what it should.
+    let listen: @Sendable (DatabasePool) throws -> Void
     private let queue: IngestQueue
-    private let progress: IngestProgress
-    private let lister: StoreLister
-    private let logger: Logger
-    private let marker: OpenMarker
+    let progress: IngestProgress
+    let lister: StoreLister
+    let logger: Logger
     private let settleLimit: Duration
-    private let clock: @Sendable () -> FileTime
-    private let typing: ContentTyping
+    let typing: ContentTyping
 
     // Of the thread alone.
-    private var state: IngestState
-    private var rescan: Rescan?
+    var state: IngestState
+    var rescan: Rescan?
+    var rebuilds = Rebuilds()
     private var rescansAnswered = 0
-    private var suspects: Set<Int64> = []
+    var suspects: Set<Int64> = []
     /// When the last rescan that nobody asked for began, and how long the last one took.
     private var lastUnasked: UInt64 = 0
     private var lastDuration: UInt64 = 0
     private var wholeSince: UInt64 = 0
     /// An event was missed, and its rescan waits for its time.
-    private var isRescanDue = false
-    private var names = NameIndexing.due
+    var isRescanDue = false
+    var names = NameIndexing.due
 
     /// Whether names may be in the queue of `NameSearch`.
-    private enum NameIndexing {
+    enum NameIndexing {
         case done, due, underWay
     }
 
     init(
-        pool: DatabasePool, queue: IngestQueue, progress: IngestProgress, lister: StoreLister, state: IngestState,
-        marker: OpenMarker, settleLimit: Duration, clock: @escaping @Sendable () -> FileTime, typing: ContentTyping,
-        logger: Logger
+        database: IndexDatabase, file: IndexFile, queue: IngestQueue, progress: IngestProgress, lister: StoreLister,
+        state: IngestState, settleLimit: Duration, typing: ContentTyping, logger: Logger,
+        listen: @escaping @Sendable (DatabasePool) throws -> Void
     ) {
-        self.pool = pool
+        self.database = database
+        self.file = file
+        self.listen = listen
         self.queue = queue
         self.progress = progress
         self.lister = lister
         self.state = state
-        self.marker = marker
         self.settleLimit = settleLimit
-        self.clock = clock
         self.typing = typing
         self.logger = logger
     }
@@ -64,6 +66,7 @@ final class IngestThread: @unchecked Sendable {
             case .closed: return
             case .idle: rescan == nil && suspects.isEmpty && !isRescanOverdue ? indexNames() : stepRescan()
             case .batch(let entries, let count):
+                if entries.contains(where: \.work.isCheck) { checkFile() }
                 commit(EventFolding.fold(entries))
                 progress.committed(upTo: count)
                 // A steady stream of events must not keep the rescan from ending.
@@ -75,17 +78,20 @@ final class IngestThread: @unchecked Sendable {
     // MARK: Batches
 
     private func commit(_ entries: [IngestQueue.Entry]) {
-        let isDone = retrying(
-            "a batch of \(entries.count) events", durably: entries.contains(where: \.mustSurvive)
-        ) {
-            writer in
-            for entry in entries {
-                writer.now = entry.time.nanoseconds
-                try self.apply(entry.work, &writer)
+        var outcome = Outcome.rebuilt
+        // What came while there was no file goes into the new one.
+        while outcome == .rebuilt {
+            outcome = retrying(
+                "a batch of \(entries.count) events", durably: entries.contains(where: \.mustSurvive)
+            ) { writer in
+                for entry in entries {
+                    writer.now = entry.time.nanoseconds
+                    if let work = self.acceptable(entry.work) { try self.apply(work, &writer) }
+                }
             }
         }
         names = .due
-        if isDone { return enqueueMovedDirectories(entries) }
+        if outcome == .done { return enqueueMovedDirectories(entries) }
         guard entries.count > 1 else {
             if let entry = entries.first {
                 logger.error("an event could not be recorded; comparing all anew", metadata: ["event": "\(entry.work)"])
@@ -105,31 +111,34 @@ final class IngestThread: @unchecked Sendable {
             try writer.placeAll()
             try writer.db.setMeta(MetaKey.layout, PlacementRules(layout, writer.state.ephemeral).stored)
         case .command(.rescan): startWholeRescan(unasked: false)
+        case .command(.check): break
+        case .command(.takeBases(let rebuild)): rebuilds.takesBases = rebuild == rebuilds.count
         }
     }
 
     /// Runs `body` in one transaction until it succeeds, as long as it is the disk that refuses.
     ///
-    /// - Returns: false when what failed would fail again.
-    ///
     /// - Parameter durably: survives a power cut once it is done.
-    private func retrying(_ what: String, durably: Bool = false, _ body: (inout TreeWriter) throws -> Void) -> Bool {
+    @discardableResult
+    private func retrying(
+        _ what: String, durably: Bool = false, _ body: (inout TreeWriter) throws -> Void
+    ) -> Outcome {
         var pause = 50
         while true {
             do {
                 try transaction(durably: durably, body)
-                return true
+                return .done
             } catch {
                 let failure = IndexError(error, what)
                 guard failure.code != .failed || failure.isOfDisk else {
                     logger.error("index: a change failed", metadata: ["what": "\(what)", "error": "\(failure)"])
-                    return false
+                    return .refused
                 }
-                if failure.code == .corrupt { marker.markDamaged() }
+                if failure.code == .corrupt, rebuild(because: failure) { return .rebuilt }
                 if pause == 50 { logger.warning("index: cannot write, retrying", metadata: ["error": "\(failure)"]) }
-                progress.failed(failure, limit: settleLimit)
+                progress.failed(failure.code == .corrupt ? rebuilds.told(failure) : failure, limit: settleLimit)
                 // Not before the disk is better; the next start compares all with the store.
-                if queue.isClosed, pause > 200 { return true }
+                if queue.isClosed, pause > 200 { return .done }
                 usleep(UInt32(pause) * 1000)
                 pause = min(pause * 2, 1000)
             }
@@ -138,7 +147,20 @@ final class IngestThread: @unchecked Sendable {
 
     private func transaction(durably: Bool, _ body: (inout TreeWriter) throws -> Void) throws {
         let lister = lister
-        let after = try pool.writeWithoutTransaction { db -> TreeWriter in
+        let after = try database.use { try write($0, lister, durably: durably, body) }
+        state = after.state
+        if state.types.hasUnseen {
+            state.types.hasUnseen = false
+            typing.wake()
+        }
+        suspects.formUnion(after.suspects)
+        if after.missesDirectory { startWholeRescan(unasked: true) }
+    }
+
+    private func write(
+        _ pool: DatabasePool, _ lister: StoreLister, durably: Bool, _ body: (inout TreeWriter) throws -> Void
+    ) throws -> TreeWriter {
+        try pool.writeWithoutTransaction { db -> TreeWriter in
             var writer = TreeWriter(db: db, state: state) { lister.status(at: $0)?.inode }
             if durably { try db.run("PRAGMA synchronous = FULL") }
             defer {
@@ -154,20 +176,13 @@ final class IngestThread: @unchecked Sendable {
             }
             return writer
         }
-        state = after.state
-        if state.types.hasUnseen {
-            state.types.hasUnseen = false
-            typing.wake()
-        }
-        suspects.formUnion(after.suspects)
-        if after.missesDirectory { startWholeRescan(unasked: true) }
     }
 
     // MARK: Rescan
 
     /// - Parameter unasked: an event named a directory that is not known, so something was missed. One that is on its
     ///   way finds it; otherwise one is begun, but they take at most a tenth of the time.
-    private func startWholeRescan(unasked: Bool) {
+    func startWholeRescan(unasked: Bool) {
         if unasked {
             guard rescan?.isWhole != true, !isRescanDue else { return }
             logger.debug("index: an event was missed; all is to be compared with the store")
@@ -213,7 +228,7 @@ final class IngestThread: @unchecked Sendable {
 
     private func indexNames() {
         guard names != .done else { return }
-        _ = retrying("names") { writer in
+        retrying("names") { writer in
             self.names = try NameSearch.update(writer.db, limit: 4000) ? .underWay : .done
         }
         progress.tick()
@@ -222,11 +237,15 @@ final class IngestThread: @unchecked Sendable {
     private func stepRescan() {
         if rescan == nil, !suspects.isEmpty { rescan = Rescan(only: suspects) }
         guard var current = rescan else { return }
+        let count = rebuilds.count
         if !suspects.isEmpty {
             current.queue += suspects.sorted()
             suspects = []
         }
-        if let failure = rootFailure() {
+        let failure = rootFailure()
+        // Another has begun.
+        guard rebuilds.count == count else { return }
+        if let failure {
             current.report.failure = failure
             return end(current)
         }
@@ -238,23 +257,25 @@ final class IngestThread: @unchecked Sendable {
             return
         }
         var finished = current
-        let isDone = retrying("the end of a rescan") { writer in
+        let outcome = retrying("the end of a rescan") { writer in
             finished = current
-            writer.now = self.clock().nanoseconds
+            writer.now = self.file.clock().nanoseconds
             try writer.removeMissing(&finished)
         }
-        if !isDone { finished.report.failure = "the index could not be written" }
+        guard outcome != .rebuilt else { return }
+        if outcome == .refused { finished.report.failure = "the index could not be written" }
         end(finished)
     }
 
     private func list(_ directory: Int64, _ current: Rescan) {
         var stepped = current
-        let isDone = retrying("a directory of a rescan") { writer in
+        let outcome = retrying("a directory of a rescan") { writer in
             stepped = current
-            writer.now = self.clock().nanoseconds
+            writer.now = self.file.clock().nanoseconds
             try writer.compare(directory, &stepped, self.lister)
         }
-        if !isDone { stepped.report.failure = "a directory could not be compared" }
+        guard outcome != .rebuilt else { return }
+        if outcome == .refused { stepped.report.failure = "a directory could not be compared" }
         stepped.lastStep = Self.monotonic()
         rescan = stepped
         if stepped.isWhole { progress.rescanListed(directory, queued: stepped.queue.count - stepped.next) }
@@ -276,7 +297,7 @@ final class IngestThread: @unchecked Sendable {
     private func rootFailure() -> String? {
         guard let status = lister.rootStatus() else { return "\(lister.root) is not there" }
         guard rescan?.lastStep ?? 0 == 0 else { return nil }
-        _ = retrying("the root of a rescan") { writer in
+        retrying("the root of a rescan") { writer in
             guard var root = try writer.row(writer.state.root), root.local.inode != status.inode else { return }
             root.local = LocalRecord(status, isDataless: false)
             try writer.update(root)
@@ -302,13 +323,15 @@ final class IngestThread: @unchecked Sendable {
         }
         guard !inodes.isEmpty else { return }
         var found: [Int64] = []
-        _ = retrying("directories that were moved") { writer in
+        let outcome = retrying("directories that were moved") { writer in
             found = try inodes.compactMap { try writer.directory($0)?.id }
         }
+        // Of a new file, all is listed.
+        guard outcome == .done else { return }
         rescan?.queue += found
     }
 
-    private static func monotonic() -> UInt64 {
+    static func monotonic() -> UInt64 {
         var time = timespec()
         clock_gettime(CLOCK_MONOTONIC, &time)
         return UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec)

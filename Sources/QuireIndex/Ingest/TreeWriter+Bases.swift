@@ -176,14 +176,33 @@ extension TreeWriter {
     }
 
     /// Gives a base another place, with all below it. A base that is there already makes room: the provider has moved or
-    /// removed it, and which of both is for the next listing to tell.
+    /// removed it, and which of both is for the next listing to tell. So does one below it that it is to go into.
     private mutating func moveBase(_ id: Int64, _ record: BaseRecord, to parent: Int64, _ name: FileName) throws {
+        guard parent != id else {
+            // The directory that it goes into has its name now.
+            try displaceBase(id)
+            guard let (other, name) = try basePlace(of: record) else { return }
+            return try moveBase(id, record, to: other, name)
+        }
+        if let outer = try base(in: id, above: parent) { try displaceBase(outer) }
         if let other = try base(record.container, in: parent, name), other.id != id {
             if try row(withBase: other.id) == nil { try removeBase(other.id) } else { try displaceBase(other.id) }
         }
         try db.run(
             "UPDATE bases SET container = ?, parent = ?, name = ? WHERE id = ?", .text(record.container.rawValue),
             .integer(parent), .blob(name.bytes), .integer(id))
+    }
+
+    /// What is directly in `directory`, and above `base` or that itself; nil where neither is.
+    private func base(in directory: Int64, above base: Int64) throws -> Int64? {
+        var current = base
+        var passed: Set<Int64> = []
+        while current != 0, passed.insert(current).inserted {
+            let above = try db.first("SELECT parent FROM bases WHERE id = ?", .integer(current)) { $0.integer(0) }
+            if above == directory { return current }
+            current = above ?? 0
+        }
+        return nil
     }
 
     /// Gives a base, with all below it, a place that nothing has at the provider. The items stay linked: a listing finds the

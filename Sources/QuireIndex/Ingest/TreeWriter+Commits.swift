@@ -35,6 +35,10 @@ extension TreeWriter {
         case .attributes(let status):
             try attributesSet(status, commit.base)
         }
+        if let status = commit.otherNames {
+            let isWritten = try rows(inode: status.inode).contains(where: \.writersOpen)
+            try attributesChanged(status, writersOpen: isWritten)
+        }
     }
 
     /// Another file, placeholder or directory is there, and it equals `base`; where that is nil the base stays what it

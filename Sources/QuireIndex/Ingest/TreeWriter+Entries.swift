@@ -58,7 +58,8 @@ extension TreeWriter {
     /// The identity that waits at a freed name. An item that still carries it gets a fresh id and gives up its base.
     ///
     /// Only a document that was uploaded under that name, or that has an ephemeral name now, gives its identity up: a
-    /// temporary that became a document by its rename must not lose it to the next temporary.
+    /// temporary that became a document by its rename must not lose it to the next temporary. Nor does a dataless document
+    /// that was moved away: the next upload under its old name would be over its only content.
     mutating func takeIdentity(
         in parent: DirectoryRow, _ name: [UInt8], kind: FileKind, for row: ItemRow?
     ) throws -> TunnelTable.Identity? {
@@ -66,6 +67,8 @@ extension TreeWriter {
             identity.id != row?.id
         else { return nil }
         guard var holder = try self.row(identity.id) else { return identity }
+        // Its content is nowhere but at the provider: what stands for that stays with it.
+        guard !holder.local.isDataless else { return nil }
         if let base = holder.base {
             let isHere = base.container == parent.container && base.parent == parent.childrenBase && base.name == name
             guard isHere else { return nil }

@@ -3,12 +3,13 @@ import QuireCore
 
 /// Containers, local-only names, and links between items and bases.
 extension TreeWriter {
-    /// Puts `row` into a directory under `name`: derives container, role and whether it is local-only, drops the base
-    /// when the container is another, and adopts the base that waits at the new place.
+    /// Puts `row` into a directory under `name`: derives container, role and whether it is local-only, pins it where the
+    /// directory is pinned, drops the base when the container is another, and adopts the base that waits at the new place.
     mutating func place(_ row: inout ItemRow, in parent: DirectoryRow, _ name: [UInt8]) throws {
         row.parent = parent.id
         row.name = name
         row.parentBase = parent.childrenBase
+        if parent.isPinned { row.isPinned = true }
         let fileName = FileName(unchecked: name)
         if parent.role == .driveRoot, row.local.kind == .directory, let container = state.layout.container(at: fileName)
         {
@@ -28,6 +29,7 @@ extension TreeWriter {
     mutating func updatePlaced(_ row: ItemRow, before: ItemRow) throws {
         try update(row)
         guard row.local.kind == .directory else { return }
+        if row.isPinned, !before.isPinned { try db.setPinned(row.id, true) }
         if row.container != before.container || row.isLocalOnly != before.isLocalOnly || row.role != before.role {
             try placeChildren(of: row)
         } else if row.base?.id != before.base?.id {

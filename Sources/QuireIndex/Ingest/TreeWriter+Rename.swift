@@ -122,7 +122,9 @@ extension TreeWriter {
             return
         }
         let bothFiles = source.local.kind == .file && target.local.kind == .file
-        if bothFiles, source.isTemporary != target.isTemporary {
+        // What is dataless keeps its base: its content is nowhere else.
+        let isHere = !source.local.isDataless && !target.local.isDataless
+        if bothFiles, isHere, source.isTemporary != target.isTemporary {
             try takeContent(source, of: target, exchanged, writersOpen: false)
             try takeContent(target, of: source, rename.status, writersOpen: rename.writersOpen)
             return

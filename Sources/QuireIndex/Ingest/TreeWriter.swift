@@ -10,7 +10,7 @@ struct IngestState {
     var layout: ContainerLayout
     var ephemeral: EphemeralNames
     var types: TypeIDs
-    let tagged = TaggedInodes()
+    let tagged: TaggedInodes
 }
 
 /// A directory, as far as placing entries in it needs it.
@@ -19,6 +19,8 @@ struct DirectoryRow {
     var container: String
     var role: ItemRow.Role
     var isLocalOnly: Bool
+    /// What comes below it is pinned as well.
+    var isPinned: Bool
     /// `ItemRow.childrenBase`.
     var childrenBase: Int64?
 
@@ -27,6 +29,7 @@ struct DirectoryRow {
         self.container = row.container
         self.role = row.role
         self.isLocalOnly = row.isLocalOnly
+        self.isPinned = row.isPinned
         self.childrenBase = row.childrenBase
     }
 }

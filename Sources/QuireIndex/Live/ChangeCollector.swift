@@ -41,6 +41,15 @@ final class ChangeCollector: TransactionObserver, @unchecked Sendable {
         listener.withLock { $0.hear = hear }
     }
 
+    /// Another connection writes from now on: nobody listens to that. Called while nobody writes.
+    func begin() {
+        pending = ItemChanges()
+        listener.withLock { $0.hear = nil }
+    }
+
+    /// Something that queries see of these items changed elsewhere than in the index.
+    func tell(_ changes: ItemChanges) { listener.withLock { $0.hear }?(changes) }
+
     // MARK: Triggers
 
     private static let names = [

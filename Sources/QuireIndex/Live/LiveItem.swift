@@ -5,10 +5,13 @@ final class LiveItem {
     let item: IndexItem
     /// What the sync engine does now included.
     let state: ItemState
+    /// Of what is asked for, what its content has.
+    let words: Set<WordPattern>
     private var values: [QueryAttribute: QueryValue?] = [:]
 
-    init(_ item: IndexItem, transfers: [ItemID: ItemState]) {
+    init(_ item: IndexItem, transfers: [ItemID: ItemState], words: Set<WordPattern> = []) {
         self.item = item
+        self.words = words
         state = transfers[item.id] ?? item.state
     }
 
@@ -45,11 +48,15 @@ extension ItemQuery {
     func matches(_ item: LiveItem) -> Bool {
         if let nameGlob, !nameGlob.matches(item.item.path.name?.bytes ?? []) { return false }
         if !states.isEmpty, !states.contains(item.state) { return false }
-        return predicate?.matches { item.value($0) } ?? true
+        return predicate?.matches(words: item.words) { item.value($0) } ?? true
     }
 
     /// Whether the item is one of those that are asked for, wherever it lies.
-    package func matches(_ item: IndexItem) -> Bool { matches(LiveItem(item, transfers: transfers)) }
+    ///
+    /// - Parameter words: what its content has of what is asked for.
+    package func matches(_ item: IndexItem, words: Set<WordPattern> = []) -> Bool {
+        matches(LiveItem(item, transfers: transfers, words: words))
+    }
 }
 
 extension QueryPredicate {

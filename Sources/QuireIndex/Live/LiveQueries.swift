@@ -9,6 +9,7 @@ package final class LiveQueries: Sendable {
     private enum Work: Sendable {
         case start(LiveQuery, CheckedContinuation<Result<[ItemID], IndexError>, Never>)
         case stop(LiveQuery)
+        case restart
         case changed(ItemChanges)
         case mark(CheckedContinuation<Void, Never>)
     }
@@ -34,6 +35,7 @@ package final class LiveQueries: Sendable {
                 switch piece {
                 case .start(let query, let continuation): continuation.resume(returning: await worker.start(query))
                 case .stop(let query): await worker.stop(query)
+                case .restart: await worker.restart()
                 case .changed(let changes): await worker.changed(changes)
                 case .mark(let continuation): continuation.resume()
                 }
@@ -46,8 +48,23 @@ package final class LiveQueries: Sendable {
 
     /// Starts a query; `stop` ends it.
     ///
+    /// While the index is built anew, it waits; also where it is this query that meets the damage.
+    ///
     /// - Returns: the query, and the ids of what it finds now, in its order. From there on it tells each change once.
     package func start(_ query: ItemQuery) async throws(IndexError) -> (LiveQuery, [ItemID]) {
+        for _ in 1..<Self.attempts {
+            do throws(IndexError) { return try await startOnce(query) } catch {
+                guard error.code == .corrupt else { throw error }
+            }
+        }
+        return try await startOnce(query)
+    }
+
+    /// Damage that is met twice is either new, or none of the file's.
+    private static let attempts = 3
+
+    private func startOnce(_ query: ItemQuery) async throws(IndexError) -> (LiveQuery, [ItemID]) {
+        try await index.waitUntilWhole()
         let live = LiveQuery(query)
         let found = await withCheckedContinuation { work.yield(.start(live, $0)) }
         return (live, try found.get())
@@ -57,6 +74,9 @@ package final class LiveQueries: Sendable {
     package func settle() async { await withCheckedContinuation { _ = work.yield(.mark($0)) } }
 
     package func stop(_ query: LiveQuery) { work.yield(.stop(query)) }
+
+    /// Ends all queries as outdated: the index was set aside, and its items have other ids in the new one.
+    package func restart() { work.yield(.restart) }
 
     /// The sync engine begins or ends something with the item.
     package func noteTransfer(of item: ItemID) { work.yield(.changed(ItemChanges(items: [item.rawValue]))) }
@@ -69,6 +89,8 @@ private struct LiveWorker {
     let logger: Logger
     let hear: @Sendable (ItemChanges) -> Void
     private var queries: [LiveQuery] = []
+    /// Of the index, when the first of the queries began.
+    private var generation = 0
 
     init(
         index: MetadataIndex, transfers: @escaping @Sendable () -> [ItemID: ItemState], logger: Logger,
@@ -81,17 +103,23 @@ private struct LiveWorker {
     }
 
     mutating func start(_ live: LiveQuery) async -> Result<[ItemID], IndexError> {
+        // Before `LiveQueries.restart` was called.
+        if generation != index.generation { await restart() }
         do throws(IndexError) {
-            if queries.isEmpty { try await index.collectChanges(hear) }
+            if queries.isEmpty {
+                generation = index.generation
+                try await index.collectChanges(hear)
+            }
             queries.append(live)
             try await index.settle()
             let transfers = transfers()
             return .success(
-                try await index.read("a live query") { [root = index.root] db in
+                try await index.read("a live query") { [index, generation, root = index.root] db in
+                    guard index.generation == generation else { throw IndexError.damaged(cause: nil) }
                     var query = live.query
                     query.transfers = transfers
                     var search = ItemSearch(query, root: root)
-                    let ids = try search.run(db)
+                    let ids = try search.run(db).map(\.id)
                     for item in try search.items(ids, db) {
                         live.results[item.id.rawValue] = LiveQuery.Result(LiveItem(item, transfers: transfers))
                     }
@@ -117,15 +145,27 @@ private struct LiveWorker {
         guard !queries.isEmpty else { return }
         let (queries, transfers, root) = (queries, transfers(), index.root)
         do {
-            try await index.read("a change") { db in
+            try await index.read("a change") { [index, generation] db in
+                // Of a file that was set aside: the queries end.
+                guard index.generation == generation else { return }
                 var evaluation = LiveEvaluation(db: db, root: root, queries: queries, transfers: transfers)
                 try evaluation.consider(changes)
             }
         } catch {
             guard error.code != .closed else { return }
-            // Told late is better than never: whoever asks next sees it.
-            logger.error("live queries missed a change", metadata: ["error": "\(error)"])
+            // Told late is better than never: whoever asks next sees it. After damage all are asked anew.
+            logger.log(
+                level: error.code == .corrupt ? .info : .error, "live queries missed a change",
+                metadata: ["error": "\(error)"])
         }
+    }
+
+    /// See `LiveQueries.restart`.
+    mutating func restart() async {
+        for query in queries { query.end(isOutdated: true) }
+        guard let last = queries.last else { return }
+        queries = [last]
+        await stop(last)
     }
 
     func end() { for query in queries { query.end() } }
@@ -136,12 +176,14 @@ private struct LiveEvaluation {
     let db: Database
     let queries: [LiveQuery]
     let transfers: [ItemID: ItemState]
+    let words: ContentWords
     var reader: ItemReader
 
     init(db: Database, root: Int64, queries: [LiveQuery], transfers: [ItemID: ItemState]) {
         self.db = db
         self.queries = queries
         self.transfers = transfers
+        words = ContentWords(Array(Set(queries.flatMap(\.wordPatterns))))
         reader = ItemReader(root: root)
     }
 
@@ -158,7 +200,9 @@ private struct LiveEvaluation {
     }
 
     private mutating func consider(_ id: Int64, of queries: [LiveQuery]) throws {
-        let item = try reader.item(id, db).map { LiveItem($0, transfers: transfers) }
+        let item = try reader.item(id, db).map {
+            LiveItem($0, transfers: transfers, words: try words.fulfilled(by: id, db))
+        }
         for query in queries { query.consider(id, item) }
     }
 

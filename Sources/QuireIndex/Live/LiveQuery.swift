@@ -34,8 +34,12 @@ package final class LiveQuery: Sendable {
     /// Innermost lock: nothing else is taken while it is held.
     private let pending = Lock(Pending())
 
+    /// What it looks for in content.
+    let wordPatterns: [WordPattern]
+
     init(_ query: ItemQuery) {
         self.query = query
+        wordPatterns = query.predicate?.wordPatterns ?? []
         (signals, signal) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
     }
 
@@ -81,7 +85,14 @@ package final class LiveQuery: Sendable {
     /// Taken as added, and gone already.
     package func wasGone(_ id: ItemID) { _ = pending.withLock { $0.untold.insert(id.rawValue) } }
 
-    func end() { signal.finish() }
+    /// Ended because the index was built anew: what it finds now is to be asked anew.
+    package var isOutdated: Bool { outdated.isSet }
+    private let outdated = OnceMark()
+
+    func end(isOutdated: Bool = false) {
+        if isOutdated { outdated.set() }
+        signal.finish()
+    }
 }
 
 extension LiveChange {

@@ -46,6 +46,17 @@ extension MetadataIndex {
         }
     }
 
+    /// The sizes of files whose content the container's provider has not got.
+    package func pendingBytes(container: ContainerID) async throws(IndexError) -> Int64 {
+        try await read("what is pending") { db in
+            try db.first(
+                """
+                SELECT total(size) FROM items INDEXED BY items_due WHERE container = ? AND pending <> 0 \
+                AND pending & 3 <> 0 AND kind = 0 AND dataless = 0
+                """, .text(container.rawValue), read: { Int64($0.real(0)) }) ?? 0
+        }
+    }
+
     /// Those of what errors are about that are still pending in the container.
     package func pending(
         of subjects: [ParkedSubject], container: ContainerID

@@ -97,7 +97,7 @@ struct PendingReader {
     /// The position of an item; nil when it is not there, or not pending.
     private mutating func add(item id: Int64) throws -> Int? {
         if let known = positions[.item(id)] { return known }
-        let found = try db.first(ItemReader.select + "WHERE i.id = ?", .integer(id), read: ItemReader.raw)
+        let found = try db.first(ItemReader.byID, .integer(id), read: ItemReader.raw)
         guard let raw = found, raw.row.pending != 0, raw.row.container == container else { return nil }
         let row = raw.row
         if row.isLocalOnly {

@@ -28,6 +28,7 @@ extension IndexItem {
         case .error: parked.map { .text([Array($0.message.utf8)]) }
         case .downloadingStatus:
             .text([Array(DownloadingStatusText(isHere: !local.isDataless).rawValue.utf8)])
+        case .content: nil
         case .contentType, .contentTypeTree, .typeName: type.values(of: attribute).map { .text($0) }
         }
     }

@@ -38,7 +38,7 @@ struct PatternShape {
     }
 
     private static func asciiRuns(_ bytes: [UInt8]) -> [[UInt8]] {
-        bytes.split { $0 >= 0x80 }.filter { $0.count >= 3 }.map { $0.map(\.asciiLowercased) }
+        bytes.split { $0 >= 0x80 }.filter { $0.count >= 3 }.map { $0.map { $0.asciiLowercased } }
     }
 
     /// The least text that is greater than all that begin with the prefix; nil where there is none.

@@ -44,10 +44,14 @@ package enum QueryAttribute: String, Sendable, Hashable, CaseIterable {
     case contentTypeTree
     /// What people call the type.
     case typeName
+    /// The words of the document's text.
+    case content
 
     /// What values it has.
     package enum Kind: Sendable {
         case text, number, date, flag
+        /// Words that a document has or has not; there is no value to show or to order by.
+        case words
     }
 
     package var kind: Kind {
@@ -58,6 +62,7 @@ package enum QueryAttribute: String, Sendable, Hashable, CaseIterable {
         case .size: .number
         case .modified, .changed, .created, .added: .date
         case .pinned, .dirty, .uploaded, .hasConflicts, .dataless, .downloading, .uploading, .ubiquitous: .flag
+        case .content: .words
         }
     }
 
@@ -72,7 +77,7 @@ package enum QueryAttribute: String, Sendable, Hashable, CaseIterable {
         "kMDItemFSName": .name, "kMDItemDisplayName": .name, "kMDItemPath": .path, "kMDItemFSSize": .size,
         "kMDItemFSCreationDate": .created, "kMDItemContentCreationDate": .created, "kMDItemDateAdded": .added,
         "kMDItemAttributeChangeDate": .changed, "kMDItemContentType": .contentType,
-        "kMDItemContentTypeTree": .contentTypeTree, "kMDItemKind": .typeName,
+        "kMDItemContentTypeTree": .contentTypeTree, "kMDItemKind": .typeName, "kMDItemTextContent": .content,
         "kMDItemFSContentChangeDate": .modified, "kMDItemContentModificationDate": .modified, "kMDItemUserTags": .tags,
         "NSMetadataUbiquitousItemHasUnresolvedConflictsKey": .hasConflicts,
         "NSMetadataUbiquitousItemIsUploadedKey": .uploaded,

@@ -15,11 +15,15 @@ struct QueryCompiler {
             parts.append(name(PatternShape(glob.pattern, hasSets: true), .glob(glob), ignoresCase: false))
         }
         if !query.states.isEmpty { parts.append(state { query.states.contains($0) }) }
+        var comparisons = query.nameGlob == nil ? 0 : 1
         if let predicate = query.predicate {
-            let isLong = predicate.comparisons(upTo: Self.mostComparisons + 1) > Self.mostComparisons
-            parts.append(isLong ? .unknown : compile(predicate, negated: false))
+            let count = predicate.comparisons(upTo: Self.mostComparisons + 1)
+            parts.append(count > Self.mostComparisons ? .unknown : compile(predicate, negated: false))
+            comparisons += count
         }
-        return .all(parts)
+        var condition = QueryCondition.all(parts)
+        condition.isCommon = comparisons <= 1 && query.states.isEmpty && transfers.isEmpty
+        return condition
     }
 
     private func compile(_ predicate: QueryPredicate, negated: Bool) -> QueryCondition {
@@ -53,6 +57,9 @@ struct QueryCompiler {
         case .number(let number): attribute == .size ? size(comparison, number) : .unknown
         case .date(let date): self.date(attribute, comparison, date)
         case .flag(let flag): self.flag(attribute, comparison, flag)
+        case .words(let pattern):
+            QueryCondition(
+                sql: "(i.id IN (\(ContentWords.candidates)))", values: [.text(pattern.match)], isSelective: true)
         }
     }
 

@@ -7,6 +7,8 @@ struct QueryCondition {
     var isExact = true
     /// An index of the database finds what fulfils it.
     var isSelective = false
+    /// Few conditions are made of the same SQL, so statements with it are worth keeping.
+    var isCommon = false
 
     static let always = QueryCondition(sql: "1")
     static let never = QueryCondition(sql: "0", isSelective: true)
@@ -22,7 +24,9 @@ struct QueryCondition {
     }
 
     private static func joined(_ parts: [QueryCondition], _ operation: String, isSelective: Bool) -> QueryCondition {
-        QueryCondition(
+        // Most queries.
+        if parts.count == 1 { return parts[0] }
+        return QueryCondition(
             sql: "(" + parts.map(\.sql).joined(separator: operation) + ")", values: parts.flatMap(\.values),
             isExact: parts.allSatisfy(\.isExact), isSelective: isSelective)
     }

@@ -35,17 +35,16 @@ struct QueryLexer {
         let position = index + 1
         guard let character = current else { return Token(kind: .end, position: position) }
         if character == "\"" || character == "'" { return try string(character, position) }
+        let word = characters[index...].prefix { Self.isWordCharacter($0) }
+        guard word.isEmpty else {
+            index += word.count
+            return Token(kind: .word(String(word)), position: position)
+        }
         for symbol in Self.symbols where characters[index...].starts(with: symbol) {
             index += symbol.count
-            return Token(kind: .symbol(symbol == "=" ? "==" : symbol), position: position)
+            return Token(kind: .symbol(symbol == ["="] ? "==" : String(symbol)), position: position)
         }
-        let word = characters[index...].prefix { Self.isWordCharacter($0) }
-        guard !word.isEmpty else {
-            throw QueryError(
-                position: position, expected: "an attribute, a value or an operator", found: "\(character)")
-        }
-        index += word.count
-        return Token(kind: .word(String(word)), position: position)
+        throw QueryError(position: position, expected: "an attribute, a value or an operator", found: "\(character)")
     }
 
     private var current: Character? { index < characters.count ? characters[index] : nil }
@@ -71,10 +70,20 @@ struct QueryLexer {
         return Token(kind: .string(text, modifiers: String(modifiers)), position: position)
     }
 
-    /// The longer ones first.
-    private static let symbols = ["&&", "||", "==", "!=", "<=", ">=", "=", "<", ">", "!", "(", ")", ","]
+    /// The longer ones first. No character of a word is in them.
+    private static let symbols = ["&&", "||", "==", "!=", "<=", ">=", "=", "<", ">", "!", "(", ")", ","].map {
+        Array($0)
+    }
+    private static let wordPunctuation = Array("$._-+:*?/".utf8)
 
     private static func isWordCharacter(_ character: Character) -> Bool {
-        character.isLetter || character.isNumber || "$._-+:*?/".contains(character)
+        // Most of them; the others take a look into Unicode's tables.
+        guard let byte = character.asciiValue else { return character.isLetter || character.isNumber }
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+            UInt8(ascii: "0")...UInt8(ascii: "9"):
+            return true
+        default: return wordPunctuation.contains(byte)
+        }
     }
 }

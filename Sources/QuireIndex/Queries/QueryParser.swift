@@ -8,6 +8,7 @@ package struct QueryParser {
     private var lexer: QueryLexer
     private var token: QueryLexer.Token
     private var depth = 0
+    private var wordComparisons = 0
     private let clock: QueryClock
 
     /// Reads a whole expression.
@@ -54,8 +55,11 @@ package struct QueryParser {
     private mutating func comparison() throws(QueryError) -> QueryPredicate {
         if case .word(let word) = token.kind, word.lowercased() == "inrange" { return try range() }
         let attribute = try attribute()
-        guard case .symbol(let symbol) = token.kind, let comparison = QueryComparison(rawValue: symbol) else {
-            throw expected(QueryComparison.allCases.map(\.rawValue).joined(separator: ", "))
+        let comparisons = attribute.kind == .words ? [.equal, .notEqual] : QueryComparison.allCases
+        guard case .symbol(let symbol) = token.kind, let comparison = QueryComparison(rawValue: symbol),
+            comparisons.contains(comparison)
+        else {
+            throw expected(comparisons.map(\.rawValue).joined(separator: ", "))
         }
         try advance()
         return .compare(attribute, comparison, try operand(attribute))
@@ -65,6 +69,9 @@ package struct QueryParser {
     private mutating func range() throws(QueryError) -> QueryPredicate {
         try advance()
         try require("(")
+        guard case .word(let word) = token.kind, QueryAttribute(named: word)?.kind != .words else {
+            throw expected("an attribute that has an order")
+        }
         let attribute = try attribute()
         try require(",")
         let low = try operand(attribute)
@@ -90,18 +97,38 @@ package struct QueryParser {
         case .number: return .number(try value("a number, such as 12, 1.5MB or 2GiB") { QueryNumber.parse($0) })
         case .date: return .date(try date())
         case .flag: return .flag(try value("true or false") { Self.flags[$0.lowercased()] })
+        case .words: return .words(try words())
         }
     }
 
     private static let flags = ["true": true, "yes": true, "1": true, "false": false, "no": false, "0": false]
 
+    /// Words of content: case and marks never count, so that `c`, `d`, and Apple's `w` say nothing new.
+    private mutating func words() throws(QueryError) -> WordPattern {
+        let (text, modifiers) = try literal()
+        guard modifiers.allSatisfy({ "cdw".contains($0) }) else { throw expected("c, d or w after the quotes") }
+        guard let pattern = WordPattern(text) else {
+            throw expected("words, at most \(WordPattern.mostWords), with * at their beginning and end only")
+        }
+        wordComparisons += 1
+        guard wordComparisons <= QueryCompiler.mostComparisons else {
+            throw expected("at most \(QueryCompiler.mostComparisons) comparisons of content")
+        }
+        try advance()
+        return pattern
+    }
+
+    /// A text as it is written, and what follows the quotes.
+    private func literal() throws(QueryError) -> (text: String, modifiers: String) {
+        switch token.kind {
+        case .string(let text, let modifiers): return (text, modifiers)
+        case .word(let word): return (word, "")
+        case .symbol, .end: throw expected("a text in quotes")
+        }
+    }
+
     private mutating func text(_ attribute: QueryAttribute) throws(QueryError) -> TextPattern {
-        let (text, modifiers) =
-            switch token.kind {
-            case .string(let text, let modifiers): (text, modifiers)
-            case .word(let word): (word, "")
-            case .symbol, .end: throw expected("a text in quotes")
-            }
+        let (text, modifiers) = try literal()
         guard modifiers.allSatisfy({ "cd".contains($0) }) else {
             throw expected("c, d or cd after the quotes")
         }

@@ -25,6 +25,8 @@ package enum QueryOperand: Sendable, Hashable {
     case number(Double)
     case date(FileTime)
     case flag(Bool)
+    /// Of an attribute that has no value but words.
+    case words(WordPattern)
 }
 
 /// An attribute's value.
@@ -41,12 +43,15 @@ extension QueryPredicate {
     ///
     /// An attribute that an item does not have equals nothing; of several values one that compares is enough. `!=` is true where
     /// `==` is not.
-    /// - Parameter value: of an attribute; nil where the item has none.
-    package func matches(_ value: (QueryAttribute) -> QueryValue?) -> Bool {
+    /// - Parameters:
+    ///   - words: the patterns that the words of its content fulfil.
+    ///   - value: of an attribute; nil where the item has none.
+    package func matches(words: Set<WordPattern> = [], _ value: (QueryAttribute) -> QueryValue?) -> Bool {
         switch self {
-        case .all(let parts): parts.allSatisfy { $0.matches(value) }
-        case .any(let parts): parts.contains { $0.matches(value) }
-        case .not(let part): !part.matches(value)
+        case .all(let parts): parts.allSatisfy { $0.matches(words: words, value) }
+        case .any(let parts): parts.contains { $0.matches(words: words, value) }
+        case .not(let part): !part.matches(words: words, value)
+        case .compare(_, let comparison, .words(let pattern)): (comparison == .equal) == words.contains(pattern)
         case .compare(let attribute, let comparison, let operand): comparison.holds(value(attribute), operand)
         case .range(let attribute, let low, let high):
             QueryComparison.greaterOrEqual.holds(value(attribute), low)

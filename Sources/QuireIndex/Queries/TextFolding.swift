@@ -13,9 +13,9 @@ struct TextFolding: Sendable, Hashable {
     func folded(_ bytes: [UInt8]) -> [UInt8] {
         guard ignoresCase || ignoresDiacritics else { return bytes }
         // Most names; Foundation takes microseconds for each.
-        if bytes.allSatisfy({ $0 < 0x80 }) { return ignoresCase ? bytes.map(\.asciiLowercased) : bytes }
+        if bytes.allSatisfy({ $0 < 0x80 }) { return ignoresCase ? bytes.map { $0.asciiLowercased } : bytes }
         guard let text = String(validating: bytes, as: UTF8.self) else {
-            return ignoresCase ? bytes.map(\.asciiLowercased) : bytes
+            return ignoresCase ? bytes.map { $0.asciiLowercased } : bytes
         }
         return Array(folded(text).utf8)
     }

@@ -18,7 +18,7 @@ package struct TextPattern: Sendable, Hashable {
         let folded = folding.folded(text)
         self.folded = Array(folded.utf8)
         // Queries have no sets of characters.
-        glob = Glob(folded.replacing("[", with: "\\["))
+        glob = Glob(folded.utf8.contains(UInt8(ascii: "[")) ? folded.replacing("[", with: "\\[") : folded)
     }
 
     /// Whether the whole of `bytes` is like the pattern.

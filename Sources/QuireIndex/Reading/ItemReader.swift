@@ -13,7 +13,8 @@ struct ItemReader {
     static let parked = " LEFT JOIN parked k ON k.item = i.id AND k.container = '' AND k.path = x''"
     /// To be followed by a condition on `i` or `b`.
     static let select = "SELECT \(ItemRow.columns)\(tail) FROM \(ItemRow.tables)\(parked) "
-    /// The same, one row a base.
+    static let byID = select + "WHERE i.id = ?"
+    /// As `select`, one row a base.
     static let selectByBase = """
         SELECT \(ItemRow.columns)\(tail) FROM bases b LEFT JOIN items i ON i.base = b.id \
         LEFT JOIN items p ON p.id = i.parent\(parked) 
@@ -49,9 +50,11 @@ struct ItemReader {
     }
 
     /// The item with this id; nil where there is none.
-    mutating func item(_ id: Int64, _ db: Database) throws -> IndexItem? {
-        let raw = try db.first(Self.select + "WHERE i.id = ?", .integer(id), read: Self.raw)
-        return try raw.flatMap { try item($0, db) }
+    mutating func item(_ id: Int64, _ db: Database) throws -> IndexItem? { try items([id], db).first }
+
+    /// The items with these ids, in this order; those that are not there are left out.
+    mutating func items(_ ids: some Sequence<Int64>, _ db: Database) throws -> [IndexItem] {
+        try db.each(Self.byID, ids, read: Self.raw).compactMap { try item($0, db) }
     }
 
     /// Nil for a row that is in no directory (a rescan is about to place it).

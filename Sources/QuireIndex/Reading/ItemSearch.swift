@@ -21,28 +21,34 @@ struct ItemSearch {
         reader = ItemReader(root: root)
     }
 
-    /// The ids, in order.
-    mutating func run(_ db: Database) throws -> [Int64] {
+    /// What matches, in order.
+    mutating func run(_ db: Database) throws -> [Found] {
         guard let start = try db.itemID(at: query.under, root: root) else { return [] }
-        let found: [Int64]
+        let found: [Found]
         if query.under.isRoot || condition.isSelective, let sorted = try candidates(db) {
             found = sorted
         } else if query.order.isEmpty {
-            found = try walk(start, db)
+            found = try walk(start, db).map { Found(id: $0, path: nil) }
         } else {
-            found = try sorted(try walk(start, db), db)
+            let items = try items(walk(start, db), db)
+            found = SortKey.sorted(items.map { SortKey($0, query) })
         }
         return query.limit < found.count ? Array(found.prefix(query.limit)) : found
     }
 
     mutating func count(_ db: Database) throws -> Int {
         guard query.under.isRoot, condition.isExact, query.limit == .max else { return try run(db).count }
-        return try db.allOnce("SELECT count(*) \(Self.tables) \(matching)", condition.values) { Int($0.integer(0)) }[0]
+        return try all("SELECT count(*) \(Self.tables) \(matching)", db) { Int($0.integer(0)) }[0]
     }
 
     /// The items with these ids; those that are there no more are left out.
     mutating func items(_ ids: [Int64], _ db: Database) throws -> [IndexItem] {
-        try ids.compactMap { try reader.item($0, db) }
+        try reader.items(ids, db)
+    }
+
+    /// Where these are; those that are there no more are left out.
+    mutating func paths(_ found: some Collection<Found>, _ db: Database) throws -> [RelativePath] {
+        try found.compactMap { try $0.path ?? reader.itemPaths.path($0.id, db) }
     }
 
     // MARK: By the database's indexes
@@ -52,34 +58,48 @@ struct ItemSearch {
     private var matching: String { "WHERE \(condition.sql) AND i.role <> 2 AND i.parent > 0" }
 
     /// What SQL finds, sorted; nil where that is too much.
-    private mutating func candidates(_ db: Database) throws -> [Int64]? {
+    private mutating func candidates(_ db: Database) throws -> [Found]? {
         if !condition.isExact || !query.order.isEmpty {
-            let rows = try db.allOnce(
-                ItemReader.select + matching + " LIMIT \(Self.mostSorted + 1)", condition.values, read: ItemReader.raw)
+            let rows = try all(
+                ItemReader.select + matching + " LIMIT \(Self.mostSorted + 1)", db, read: ItemReader.raw)
             guard rows.count <= Self.mostSorted else { return nil }
             let items = try rows.compactMap { try reader.item($0, db) }
-            let found = items.filter { $0.path.isBelow(query.under) && query.matches($0) }
+            let words = try words(db)
+            let found = try items.filter { item in
+                try item.path.isBelow(query.under)
+                    && query.matches(item, words: words.fulfilled(by: item.id.rawValue, db))
+            }
             return SortKey.sorted(found.map { SortKey($0, query) })
         }
-        let rows = try db.allOnce(
-            "SELECT i.id, i.parent, i.name \(Self.tables) \(matching) LIMIT \(Self.mostSorted + 1)", condition.values
-        ) { ($0.integer(0), $0.integer(1), $0.blob(2)) }
-        guard rows.count <= Self.mostSorted else { return nil }
-        let keys = try rows.compactMap { id, parent, name -> SortKey? in
-            guard let path = try reader.itemPaths.path(parent, name, db) else { return nil }
-            return path.isBelow(query.under) ? SortKey(id: id, path: path) : nil
+        var places = SortedPlaces()
+        let sql = "SELECT i.id, i.parent, i.name \(Self.tables) \(matching) LIMIT \(Self.mostSorted + 1)"
+        let rows: [Void] = try all(sql, db) { row in
+            guard let directory = try reader.itemPaths.path(row.integer(1), db), directory.isInside(query.under)
+            else { return }
+            row.withBytes(2) { places.add(row.integer(0), in: directory, $0) }
         }
-        return SortKey.sorted(keys)
+        return rows.count <= Self.mostSorted ? places.sorted() : nil
+    }
+
+    /// For the test of each item by itself.
+    private func words(_ db: Database) throws -> ContentWords {
+        try ContentWords(all: query.predicate?.wordPatterns ?? [], db)
+    }
+
+    private func all<Value>(_ sql: String, _ db: Database, read: (SQLRow) throws -> Value) throws -> [Value] {
+        try db.all(sql, condition.values, isKept: condition.isCommon, read: read)
     }
 
     // MARK: By walking
 
     private mutating func walk(_ start: Int64, _ db: Database) throws -> [Int64] {
         var found: [Int64] = []
+        let words = try words(db)
         let limit = query.order.isEmpty ? query.limit : .max
         var stack = try children(start, query.under, db)
         while let (raw, path) = stack.popLast(), found.count < limit {
-            if query.matches(try reader.item(raw, at: path, db)) { found.append(raw.row.id) }
+            let item = try reader.item(raw, at: path, db)
+            if query.matches(item, words: try words.fulfilled(by: raw.row.id, db)) { found.append(raw.row.id) }
             if raw.row.local.kind == .directory { stack += try children(raw.row.id, path, db) }
         }
         return found
@@ -92,9 +112,5 @@ struct ItemSearch {
         let rows = try db.all(
             ItemReader.select + "WHERE i.parent = ? ORDER BY i.name DESC", .integer(directory), read: ItemReader.raw)
         return rows.map { ($0, path.appending(FileName(unchecked: $0.row.name))) }
-    }
-
-    private mutating func sorted(_ ids: [Int64], _ db: Database) throws -> [Int64] {
-        SortKey.sorted(try items(ids, db).map { SortKey($0, query) })
     }
 }

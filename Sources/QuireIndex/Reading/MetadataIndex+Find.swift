@@ -7,7 +7,7 @@ extension MetadataIndex {
         let root = root
         return try await read("a query") { db in
             var search = ItemSearch(query, root: root)
-            return try search.items(search.run(db), db)
+            return try search.items(search.run(db).map(\.id), db)
         }
     }
 
@@ -18,9 +18,33 @@ extension MetadataIndex {
         let root = root
         return try await read("a query") { db in
             var search = ItemSearch(query, root: root)
-            let ids = try search.run(db)
+            let ids = try search.run(db).map(\.id)
             return (ids.map { ItemID($0) }, try search.items(Array(ids.prefix(first)), db))
         }
+    }
+
+    /// Tells the paths of what matches, in the query's order, by parts.
+    ///
+    /// - Returns: how many those were.
+    package func paths(
+        _ query: ItemQuery, _ body: ([RelativePath]) async throws -> Void
+    ) async throws -> Int {
+        let root = root
+        let found = try await read("a query") { db in
+            var search = ItemSearch(query, root: root)
+            return try search.run(db)
+        }
+        var count = 0
+        for start in stride(from: 0, to: found.count, by: 10_000) {
+            let part = found[start..<min(start + 10_000, found.count)]
+            let paths = try await read("results") { db in
+                var search = ItemSearch(query, root: root)
+                return try search.paths(part, db)
+            }
+            count += paths.count
+            try await body(paths)
+        }
+        return count
     }
 
     /// Those of the items that are there, and match the query still, in this order.
@@ -30,8 +54,10 @@ extension MetadataIndex {
         let root = root
         return try await read("results") { db in
             var reader = ItemReader(root: root)
-            let items = try ids.compactMap { try reader.item($0.rawValue, db) }
-            return query.map { query in items.filter { query.matches($0) } } ?? items
+            let items = try reader.items(ids.lazy.map(\.rawValue), db)
+            guard let query else { return items }
+            let words = ContentWords(query.predicate?.wordPatterns ?? [])
+            return try items.filter { query.matches($0, words: try words.fulfilled(by: $0.id.rawValue, db)) }
         }
     }
 

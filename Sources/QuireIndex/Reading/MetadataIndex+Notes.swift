@@ -72,17 +72,6 @@ extension MetadataIndex {
             subject: .base(container, path), container: container, path: root.appending(path), error: error)
     }
 
-    /// Keeps the item's content here, or no longer.
-    ///
-    /// - Returns: false when there is no such item.
-    @discardableResult
-    package func setPinned(_ id: ItemID, _ isPinned: Bool) async throws(IndexError) -> Bool {
-        try await write("pinning") { db in
-            try db.run("UPDATE items SET pinned = ? WHERE id = ?", .flag(isPinned), .integer(id.rawValue))
-            return db.changesCount > 0
-        }
-    }
-
     /// Sets the item's tags: trimmed of nothing, empty ones and commas inside one are not possible.
     ///
     /// - Returns: false when there is no such item.

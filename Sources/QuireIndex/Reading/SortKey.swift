@@ -1,30 +1,34 @@
 import QuireCore
 
-/// What one result is ordered by.
+/// One result of a query.
+struct Found {
+    var id: Int64
+    /// Nil where it was not kept: it is to be read.
+    var path: RelativePath?
+}
+
+/// What one result is ordered by, where its path alone does not say.
 struct SortKey {
     private let id: Int64
+    private let path: RelativePath
     private let values: [QueryValue?]
     private let order: [QueryOrder]
     /// The path with separators that come before every other byte, so that a directory comes before what lies in it.
     private let place: [UInt8]
 
-    init(id: Int64, path: RelativePath) {
-        self.id = id
-        values = []
-        order = []
-        place = path.bytes.map { $0 == 0x2F ? 0 : $0 }
-    }
-
     init(_ item: IndexItem, _ query: ItemQuery) {
         id = item.id.rawValue
+        path = item.path
         let state = query.transfers[item.id] ?? item.state
         values = query.order.map { item.value(of: $0.attribute, state: state) }
         order = query.order
         place = item.path.bytes.map { $0 == 0x2F ? 0 : $0 }
     }
 
-    /// The ids, in order.
-    static func sorted(_ keys: [SortKey]) -> [Int64] { keys.sorted(by: precedes).map(\.id) }
+    /// What they belong to, in order.
+    static func sorted(_ keys: [SortKey]) -> [Found] {
+        keys.sorted(by: precedes).map { Found(id: $0.id, path: $0.path) }
+    }
 
     private static func precedes(_ one: SortKey, _ other: SortKey) -> Bool {
         for (index, order) in one.order.enumerated() {

@@ -37,9 +37,11 @@ struct PathBuilder {
     mutating func path(_ directory: Int64, _ db: Database) throws -> RelativePath? {
         var pending: [(id: Int64, name: FileName)] = []
         var id = directory
+        // Met again, it shows a cycle, which only a damaged index has; moved up at ever greater distances (Brent).
+        var mark: Int64?
         while known[id] == nil {
-            // Deeper than any path can be: a cycle, which only a damaged index has.
-            guard pending.count < 100_000 else { return nil }
+            guard id != mark else { return nil }
+            if pending.count & (pending.count - 1) == 0 { mark = id }
             let found = try db.first(sql, .integer(id)) { ($0.integer(0), $0.blob(1)) }
             guard let (parent, name) = found else { return nil }
             pending.append((id, FileName(unchecked: name)))

@@ -1,8 +1,12 @@
 import GRDB
 
 extension IndexError {
-    /// What a database error means.
+    /// What a database error means; an error of the index's own is itself.
     init(_ error: any Error, _ what: String) {
+        if let own = error as? IndexError {
+            self = own
+            return
+        }
         guard let database = error as? DatabaseError else {
             self.init(.failed, "the index failed at \(what)", cause: "\(error)")
             return
@@ -12,10 +16,25 @@ extension IndexError {
         case .SQLITE_FULL:
             self.init(.noSpace, "the disk is full: \(what) is not recorded yet. Free some space", cause: cause)
         case .SQLITE_CORRUPT, .SQLITE_NOTADB:
-            self.init(.corrupt, "the index is damaged; it is rebuilt when Quire is started again", cause: cause)
+            self = .damaged(cause: cause)
         default: self.init(.failed, "the index failed at \(what)", cause: cause)
         }
         isOfDisk = Self.diskCodes.contains(database.resultCode)
+    }
+
+    /// The file is no index any more.
+    static func damaged(cause: String?) -> IndexError {
+        IndexError(
+            .corrupt, "the index is damaged; it is built anew from the drive's documents. Ask again in a moment",
+            cause: cause)
+    }
+
+    /// As `damaged`, where building it anew has not helped.
+    static func damagedAgain(cause: String?) -> IndexError {
+        IndexError(
+            .corrupt,
+            "the index was damaged again and again: the disk or the memory may be failing. See to that, then "
+                + "`quire unmount` and `quire mount`, which builds it anew", cause: cause)
     }
 
     private static let diskCodes: [ResultCode] = [

@@ -67,7 +67,8 @@ struct ItemRow {
     /// What `pending` has to be.
     var difference: LocalDifference {
         if role != .entry { return [] }
-        if isLocalOnly { return base == nil ? [] : .deleted }
+        // Of a placeholder the provider has the only content, whatever its name.
+        if isLocalOnly { return base == nil || local.isDataless ? [] : .deleted }
         guard let base else { return .created }
         var result: LocalDifference = isAtBasePlace ? [] : .moved
         // A placeholder has no content that could differ.
@@ -146,5 +147,7 @@ extension FileKind {
         }
     }
 
-    init(code: Int64) { self = Self.allCases.first { $0.code == code } ?? .file }
+    init(code: Int64) { self = Self.byCode.indices.contains(Int(code)) ? Self.byCode[Int(code)] : .file }
+
+    private static let byCode = allCases.sorted { $0.code < $1.code }
 }

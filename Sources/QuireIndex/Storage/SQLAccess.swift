@@ -18,25 +18,29 @@ struct SQLRow {
     fileprivate let handle: OpaquePointer
 
     func integer(_ column: Int32) -> Int64 { sqlite3_column_int64(handle, column) }
+    func real(_ column: Int32) -> Double { sqlite3_column_double(handle, column) }
     func flag(_ column: Int32) -> Bool { integer(column) != 0 }
 
     func optionalInteger(_ column: Int32) -> Int64? {
         sqlite3_column_type(handle, column) == SQLITE_NULL ? nil : sqlite3_column_int64(handle, column)
     }
 
-    func blob(_ column: Int32) -> [UInt8] {
+    func blob(_ column: Int32) -> [UInt8] { withBytes(column) { Array($0) } }
+
+    func withBytes<Result>(_ column: Int32, _ body: (UnsafeRawBufferPointer) -> Result) -> Result {
         let count = Int(sqlite3_column_bytes(handle, column))
-        guard count > 0, let start = sqlite3_column_blob(handle, column) else { return [] }
-        return Array(UnsafeRawBufferPointer(start: start, count: count))
+        return body(UnsafeRawBufferPointer(start: sqlite3_column_blob(handle, column), count: count))
     }
 
     func optionalBlob(_ column: Int32) -> [UInt8]? {
         sqlite3_column_type(handle, column) == SQLITE_NULL ? nil : blob(column)
     }
 
-    func text(_ column: Int32) -> String { String(decoding: blob(column), as: UTF8.self) }
+    func text(_ column: Int32) -> String { withBytes(column) { String(decoding: $0, as: UTF8.self) } }
 
-    func optionalText(_ column: Int32) -> String? { optionalBlob(column).map { String(decoding: $0, as: UTF8.self) } }
+    func optionalText(_ column: Int32) -> String? {
+        sqlite3_column_type(handle, column) == SQLITE_NULL ? nil : text(column)
+    }
 }
 
 /// Statements cached by GRDB, bound and stepped through the C API: names are blobs that need no `Data`, and the ingest
@@ -52,17 +56,19 @@ extension Database {
 
     /// All rows, read before anything else runs.
     func all<Value>(_ sql: String, _ values: SQLValue..., read: (SQLRow) throws -> Value) throws -> [Value] {
-        let statement = try cachedStatement(sql: sql)
-        defer { reset(statement) }
-        try bind(values, to: statement)
-        var result: [Value] = []
-        while try step(statement) { result.append(try read(SQLRow(handle: statement.sqliteStatement))) }
-        return result
+        try all(try cachedStatement(sql: sql), values, read)
     }
 
-    /// As `all`, for a statement that is made for this time only.
-    func allOnce<Value>(_ sql: String, _ values: [SQLValue], read: (SQLRow) throws -> Value) throws -> [Value] {
-        let statement = try makeStatement(sql: sql)
+    /// As `all`. Statements that are not kept are made for this time only: the cache has no bound.
+    func all<Value>(
+        _ sql: String, _ values: [SQLValue], isKept: Bool, read: (SQLRow) throws -> Value
+    ) throws -> [Value] {
+        try all(isKept ? try cachedStatement(sql: sql) : try makeStatement(sql: sql), values, read)
+    }
+
+    private func all<Value>(
+        _ statement: Statement, _ values: [SQLValue], _ read: (SQLRow) throws -> Value
+    ) throws -> [Value] {
         defer { reset(statement) }
         try bind(values, to: statement)
         var result: [Value] = []
@@ -76,6 +82,33 @@ extension Database {
         defer { reset(statement) }
         try bind(values, to: statement)
         return try step(statement) ? read(SQLRow(handle: statement.sqliteStatement)) : nil
+    }
+
+    /// The first row for each of many ids, in their order; those without a row are left out.
+    func each<Value>(_ sql: String, _ ids: some Sequence<Int64>, read: (SQLRow) throws -> Value) throws -> [Value] {
+        let statement = try cachedStatement(sql: sql)
+        var result: [Value] = []
+        for id in ids {
+            defer { reset(statement) }
+            try bind([.integer(id)], to: statement)
+            if try step(statement) { result.append(try read(SQLRow(handle: statement.sqliteStatement))) }
+        }
+        return result
+    }
+
+    /// Runs `body` in a transaction that only reads.
+    func consistently<Value>(_ body: () throws -> Value) throws -> Value {
+        try run("BEGIN DEFERRED")
+        let value: Value
+        do {
+            value = try body()
+        } catch {
+            // What went wrong is told, not that its end did, too: the next beginning would.
+            try? run("ROLLBACK")
+            throw error
+        }
+        try run("COMMIT")
+        return value
     }
 
     private func reset(_ statement: Statement) {

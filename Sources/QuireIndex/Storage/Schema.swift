@@ -114,6 +114,11 @@ enum Schema {
                     UPDATE items SET created = min(mtime, since), added = since, generation = max(1, since);
                     """)
         }
+        // What is pinned and not here is to be brought; hardly ever more than a few rows.
+        migrator.registerMigration("pinned") { db in
+            try db.execute(
+                sql: "CREATE INDEX items_wanted ON items (id) WHERE pinned = 1 AND dataless = 1 AND kind = 0")
+        }
         return migrator
     }
 }

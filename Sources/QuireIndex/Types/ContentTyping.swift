@@ -13,7 +13,7 @@ final class ContentTyping: @unchecked Sendable {
     private static let quietMilliseconds = 300
     private static let longestWait: Duration = .seconds(5)
 
-    private let pool: DatabasePool
+    private let database: IndexDatabase
     private let root: Int64
     private let opener: ContentOpener
     private let catalog: TypeCatalog
@@ -26,10 +26,10 @@ final class ContentTyping: @unchecked Sendable {
     private var hasClosed = false
 
     init(
-        pool: DatabasePool, root: Int64, opener: ContentOpener, catalog: TypeCatalog, logger: Logger,
+        database: IndexDatabase, root: Int64, opener: ContentOpener, catalog: TypeCatalog, logger: Logger,
         onChange: @escaping @Sendable () -> Void
     ) {
-        self.pool = pool
+        self.database = database
         self.root = root
         self.opener = opener
         self.catalog = catalog
@@ -102,15 +102,18 @@ final class ContentTyping: @unchecked Sendable {
             last = end
             let found = rows.compactMap { row in type(row).map { (row, $0) } }
             guard !found.isEmpty else { continue }
-            try pool.write { db in
-                for (row, type) in found {
-                    // Whatever happened to it meanwhile is newer.
-                    try db.run(
-                        """
-                        UPDATE items SET type = ? WHERE id = ? AND type = -1 AND inode = ? AND size = ? AND mtime = ? \
-                        AND dataless = 0
-                        """, .integer(try db.typeID(type)), .integer(row.id), .integer(row.inode), .integer(row.size),
-                        .integer(row.mtime))
+            try database.use {
+                try $0.write { db in
+                    for (row, type) in found {
+                        // Whatever happened to it meanwhile is newer.
+                        try db.run(
+                            """
+                            UPDATE items SET type = ? WHERE id = ? AND type = -1 AND inode = ? AND size = ? AND mtime = ? \
+                            AND dataless = 0
+                            """, .integer(try db.typeID(type)), .integer(row.id), .integer(row.inode),
+                            .integer(row.size),
+                            .integer(row.mtime))
+                    }
                 }
             }
             onChange()
@@ -120,30 +123,32 @@ final class ContentTyping: @unchecked Sendable {
     /// The next rows, and the last id that was looked at; nil at the end.
     private func rows(after last: Int64) throws -> ([Row], end: Int64?) {
         let root = root
-        return try pool.read { db in
-            let found = try db.all(
-                """
-                SELECT id, inode, size, mtime, parent, name, writers FROM items WHERE type = -1 AND id > ? ORDER BY id \
-                LIMIT \(Self.page)
-                """, .integer(last)
-            ) { row in
-                (
-                    Row(
-                        id: row.integer(0), inode: row.integer(1), size: row.integer(2), mtime: row.integer(3),
-                        path: .root),
-                    row.integer(4), row.blob(5), row.flag(6)
-                )
-            }
-            var paths = PathBuilder.items(root: root)
-            // A file that is being written has a type when it is closed.
-            let rows = try found.filter { !$0.3 }.compactMap { row, parent, name, _ in
-                try paths.path(parent, name, db).map { path in
-                    var row = row
-                    row.path = path
-                    return row
+        return try database.use {
+            try $0.read { db in
+                let found = try db.all(
+                    """
+                    SELECT id, inode, size, mtime, parent, name, writers FROM items WHERE type = -1 AND id > ? ORDER BY id \
+                    LIMIT \(Self.page)
+                    """, .integer(last)
+                ) { row in
+                    (
+                        Row(
+                            id: row.integer(0), inode: row.integer(1), size: row.integer(2), mtime: row.integer(3),
+                            path: .root),
+                        row.integer(4), row.blob(5), row.flag(6)
+                    )
                 }
+                var paths = PathBuilder.items(root: root)
+                // A file that is being written has a type when it is closed.
+                let rows = try found.filter { !$0.3 }.compactMap { row, parent, name, _ in
+                    try paths.path(parent, name, db).map { path in
+                        var row = row
+                        row.path = path
+                        return row
+                    }
+                }
+                return (rows, found.last?.0.id)
             }
-            return (rows, found.last?.0.id)
         }
     }
 

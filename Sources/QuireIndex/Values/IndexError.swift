@@ -4,7 +4,7 @@ package struct IndexError: Error, Sendable, CustomStringConvertible {
     package enum Code: String, Sendable, CaseIterable {
         /// The index was made by a newer version of Quire.
         case newerSchema
-        /// The file is damaged; the next start sets it aside and builds a new one.
+        /// The file is damaged; it is set aside and a new one built, at once where it is open for long, otherwise at the next start.
         case corrupt
         /// The disk is full; what was recorded is kept in memory and retried.
         case noSpace

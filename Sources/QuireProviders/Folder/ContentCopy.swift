@@ -14,14 +14,15 @@ enum ContentCopy {
     ///   - path: the item, for messages.
     ///   - target: open for reading and writing.
     ///   - expected: how many bytes there should be; a source that has grown is not followed for ever.
+    ///   - bandwidth: waited for on this thread.
     ///   - progress: called with the bytes copied so far.
     /// - Returns: what was copied: more than `expected` where the source has grown.
     static func copy(
         _ path: RelativePath, from source: Int32, to target: Int32, expected: Int64, cancellation: Cancellation,
-        progress: (ByteCount) -> Void = { _ in }
+        bandwidth: Bandwidth? = nil, progress: (ByteCount) -> Void = { _ in }
     ) throws(ProviderError) -> (size: ByteCount, checksum: ContentChecksum) {
         let cloned = isCloned(from: source, to: target)
-        return try hash(path, cloned ? target : source, expected, cancellation, progress) {
+        return try hash(path, cloned ? target : source, expected, cancellation, bandwidth, progress) {
             (bytes, offset) throws(ProviderError) in
             if cloned || isZero(bytes) { return }
             try ErrnoTranslation.about(path, "written") { () throws(SystemFailure) in
@@ -34,6 +35,19 @@ enum ContentCopy {
         }
     }
 
+    /// The size and SHA-256 of a file, read to its end or a little beyond `expected`.
+    static func checksum(
+        _ path: RelativePath, of file: String, expected: Int64, _ cancellation: Cancellation
+    ) throws(ProviderError) -> (size: ByteCount, checksum: ContentChecksum) {
+        let source = try ErrnoTranslation.about(path, "uploaded from \(file)") { () throws(SystemFailure) in
+            OpenFile(taking: try SystemCalls.check("open") { open(file, O_RDONLY | O_CLOEXEC) })
+        }
+        return try hash(path, source.descriptor, expected, cancellation, nil, { _ in }) {
+            (_, _) throws(ProviderError) in
+        } end: { (_) throws(ProviderError) in
+        }
+    }
+
     /// Shares the blocks where the filesystem can. What is hashed afterwards is the clone, which nobody else changes.
     private static func isCloned(from source: Int32, to target: Int32) -> Bool {
         quire_ficlone(target, source) == 0
@@ -41,7 +55,7 @@ enum ContentCopy {
 
     private static func hash(
         _ path: RelativePath, _ source: Int32, _ expected: Int64, _ cancellation: Cancellation,
-        _ progress: (ByteCount) -> Void,
+        _ bandwidth: Bandwidth?, _ progress: (ByteCount) -> Void,
         each: (UnsafeRawBufferPointer, Int64) throws(ProviderError) -> Void, end: (Int64) throws(ProviderError) -> Void
     ) throws(ProviderError) -> (size: ByteCount, checksum: ContentChecksum) {
         var hasher = SHA256()
@@ -51,7 +65,10 @@ enum ContentCopy {
         while offset <= expected {
             try cancellation.check()
             let count = try ErrnoTranslation.about(path, "read") { () throws(SystemFailure) in
-                try SystemCalls.check("read") { Int32(pread(source, buffer.baseAddress, chunk, off_t(offset))) }
+                let wanted = bandwidth?.piece(chunk) ?? chunk
+                return try SystemCalls.check("read") {
+                    Int32(pread(source, buffer.baseAddress, wanted, off_t(offset)))
+                }
             }
             if count == 0 { break }
             let bytes = UnsafeRawBufferPointer(rebasing: buffer[..<Int(count)])
@@ -59,6 +76,7 @@ enum ContentCopy {
             try each(bytes, offset)
             offset += Int64(count)
             progress(ByteCount(offset))
+            bandwidth?.passBlocking(Int(count)) { cancellation.isCancelled }
         }
         try end(offset)
         guard let checksum = ContentChecksum(bytes: Array(hasher.finalize())) else {
@@ -67,14 +85,15 @@ enum ContentCopy {
         return (ByteCount(offset), checksum)
     }
 
-    /// Writes all of `bytes` at the file's position.
-    static func write(_ bytes: [UInt8], to target: Int32) throws(SystemFailure) {
+    /// Writes all of `bytes` from `offset` on.
+    static func write(_ bytes: [UInt8], to target: Int32, at offset: Int64 = 0) throws(SystemFailure) {
         try bytes.withUnsafeBufferPointer { (buffer) throws(SystemFailure) in
-            try write(UnsafeRawBufferPointer(buffer), to: target, at: 0)
+            try write(UnsafeRawBufferPointer(buffer), to: target, at: offset)
         }
     }
 
-    private static func write(
+    /// Writes all of `bytes` from `offset` on.
+    static func write(
         _ bytes: UnsafeRawBufferPointer, to target: Int32, at offset: Int64
     ) throws(SystemFailure) {
         var rest = bytes
@@ -86,6 +105,30 @@ enum ContentCopy {
             }
             rest = UnsafeRawBufferPointer(rebasing: rest[Int(count)...])
             position += Int64(count)
+        }
+    }
+
+    /// Reads `range` of `source`, in steps of at most `chunk` bytes, no faster than `bandwidth` lets it.
+    ///
+    /// - Throws: `.conditionFailed` where it ends before; what `each` throws.
+    static func read(
+        _ path: RelativePath, _ range: Range<Int64>, of source: Int32, _ cancellation: Cancellation,
+        _ bandwidth: Bandwidth, each: (UnsafeRawBufferPointer) throws(ProviderError) -> Void
+    ) throws(ProviderError) {
+        let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: chunk, alignment: 4096)
+        defer { buffer.deallocate() }
+        var offset = range.lowerBound
+        while offset < range.upperBound {
+            try cancellation.check()
+            let wanted = Int(min(Int64(bandwidth.piece(chunk)), range.upperBound - offset))
+            let position = off_t(offset)
+            let count = try ErrnoTranslation.about(path, "read") { () throws(SystemFailure) in
+                try SystemCalls.check("read") { Int32(pread(source, buffer.baseAddress, wanted, position)) }
+            }
+            guard count > 0 else { throw ProviderError.refused(path) }
+            try each(UnsafeRawBufferPointer(rebasing: buffer[..<Int(count)]))
+            offset += Int64(count)
+            bandwidth.passBlocking(Int(count)) { cancellation.isCancelled }
         }
     }
 

@@ -1,46 +1,26 @@
-import FoundationEssentials
 import Glibc
 import QuireCore
 
-/// What `.quire/store.json` says: which store this folder is.
-struct FolderIdentity: Codable, Equatable {
-    /// The newest format this code knows.
-    static let currentFormat = 1
-
-    var format: Int
-    /// A UUID, drawn when the folder was first used.
-    var identity: String
-
+/// The mark of a folder: which store it is.
+enum FolderIdentity {
     /// Reads the mark; nil where there is none.
-    static func read(in control: borrowing OpenFile, root: String) throws(ProviderError) -> FolderIdentity? {
+    static func read(in control: borrowing OpenFile, root: String) throws(ProviderError) -> StoreMark? {
         guard let bytes = try bytes(in: control) else { return nil }
-        guard let found = try? JSONDecoder().decode(FolderIdentity.self, from: Data(bytes)), !found.identity.isEmpty
-        else {
-            throw ProviderError(
-                .unavailable,
-                "\(root)/.quire/store.json is damaged; restore it, or remove it to begin anew with this folder")
-        }
-        guard found.format <= currentFormat else {
-            throw ProviderError(
-                .unavailable,
-                "\(root) was set up by a newer version of Quire (format \(found.format)); update Quire here")
-        }
-        return found
+        return try StoreMark(bytes, at: root)
     }
 
     /// Writes a new mark unless another daemon was first, and returns the one that is there then.
     static func create(
         in control: borrowing OpenFile, temporary: borrowing OpenFile, root: String
-    ) throws(ProviderError) -> FolderIdentity {
-        let mark = FolderIdentity(format: currentFormat, identity: UUID().uuidString.lowercased())
-        let text = "{\"format\":\(mark.format),\"identity\":\"\(mark.identity)\"}\n"
+    ) throws(ProviderError) -> StoreMark {
+        let mark = StoreMark.fresh()
         let name = FolderLayout.stagingName()
         let (tmp, directory) = (temporary.descriptor, control.descriptor)
         let path = FolderSession.controlPath(FolderLayout.store)
         try ErrnoTranslation.about(path, "written") { () throws(SystemFailure) in
             let file = try SystemCalls.open(at: tmp, name, O_WRONLY | O_CREAT | O_EXCL, mode: 0o666)
             do throws(SystemFailure) {
-                try ContentCopy.write(Array(text.utf8), to: file.descriptor)
+                try ContentCopy.write(mark.bytes, to: file.descriptor)
                 try SystemCalls.sync(file.descriptor)
                 try Placement.intoFreeName((tmp, name), to: (directory, FolderLayout.store))
             } catch {

@@ -8,11 +8,13 @@ extension FolderProvider {
     ) async throws(ProviderError) -> RemoteItem {
         try FolderLayout.validate(path)
         return try await perform { (session, cancellation) throws(ProviderError) in
-            guard let name = path.name, let parent = try session.parent(of: path) else { throw Self.notFound(path) }
+            guard let name = path.name, let parent = try session.parent(of: path) else {
+                throw ProviderError.notFound(path)
+            }
             // A file stamped with the present moment could be written again without a trace.
             self.waitUntilSettled(attributes.mtime)
             return try FolderLock.withLock(in: session.control, cancellation) { () throws(ProviderError) in
-                guard try session.isParent(parent, of: path) else { throw Self.notFound(path) }
+                guard try session.isParent(parent, of: path) else { throw ProviderError.notFound(path) }
                 let found = try Self.expect(path, name, in: parent, version)
                 guard found.kind != .symlink else {
                     return try Self.setSymlinkTime(path, name, in: parent, attributes.mtime)
@@ -31,14 +33,16 @@ extension FolderProvider {
             throw ProviderError(.unsupported, "\(path) cannot be moved into itself")
         }
         return try await perform { (session, cancellation) throws(ProviderError) in
-            guard let name = path.name, let source = try session.parent(of: path) else { throw Self.notFound(path) }
+            guard let name = path.name, let source = try session.parent(of: path) else {
+                throw ProviderError.notFound(path)
+            }
             let target = try Self.place(of: destination, session)
             let from = (directory: source.descriptor, name: name)
             let to = target.entry
             let moved = try FolderLock.withLock(in: session.control, cancellation) { () throws(ProviderError) in
-                guard try session.isParent(source, of: path) else { throw Self.notFound(path) }
+                guard try session.isParent(source, of: path) else { throw ProviderError.notFound(path) }
                 guard try session.isParent(target.parent, of: destination) else {
-                    throw Self.parentMissing(destination)
+                    throw ProviderError.parentMissing(destination)
                 }
                 let before = try Self.expect(path, name, in: source, version)
                 self.hooks.beforeSwap?(path)
@@ -46,7 +50,7 @@ extension FolderProvider {
                     try Self.rename(from, to: to, expecting: before)
                 }
             }
-            guard moved else { throw FolderSwap.refused(path) }
+            guard moved else { throw ProviderError.refused(path) }
             try self.sync(target.parent, destination)
             try self.sync(source, path)
             guard let item = try self.settledItem(destination, target.name, in: target.parent) else {
@@ -59,11 +63,13 @@ extension FolderProvider {
     package func delete(_ path: RelativePath, expecting version: ProviderVersion?) async throws(ProviderError) {
         try FolderLayout.validate(path)
         try await perform { (session, cancellation) throws(ProviderError) in
-            guard let name = path.name, let parent = try session.parent(of: path) else { throw Self.notFound(path) }
+            guard let name = path.name, let parent = try session.parent(of: path) else {
+                throw ProviderError.notFound(path)
+            }
             let (directory, tmp) = (parent.descriptor, session.temporary.descriptor)
             let leftover = try FolderLock.withLock(in: session.control, cancellation) {
                 () throws(ProviderError) -> FolderSwap.Leftover in
-                guard try session.isParent(parent, of: path) else { throw Self.notFound(path) }
+                guard try session.isParent(parent, of: path) else { throw ProviderError.notFound(path) }
                 let found = try Self.expect(path, name, in: parent, version)
                 guard found.kind != .directory else {
                     try ErrnoTranslation.about(path, "removed") { () throws(SystemFailure) in
@@ -76,7 +82,7 @@ extension FolderProvider {
                     }
                     return .replaced
                 }
-                guard let version else { throw FolderSwap.refused(path) }
+                guard let version else { throw ProviderError.refused(path) }
                 if found.kind == .file, WriterProbe.hasWriter(at: directory, name) { throw WriterProbe.busy(path) }
                 let swap = FolderSwap(path: path, place: (directory, name), temporary: tmp, hooks: self.hooks)
                 return try ErrnoTranslation.about(path, "removed") { () throws(SystemFailure) in
@@ -96,9 +102,9 @@ extension FolderProvider {
         let found = try ErrnoTranslation.about(path, "read") { () throws(SystemFailure) in
             try SystemCalls.status(at: directory, name)
         }
-        guard let found else { throw notFound(path) }
+        guard let found else { throw ProviderError.notFound(path) }
         guard version == nil ? found.kind == .directory : FolderVersion.version(of: found) == version else {
-            throw FolderSwap.refused(path)
+            throw ProviderError.refused(path)
         }
         return found
     }
@@ -146,7 +152,7 @@ extension FolderProvider {
         let outcome = try WriterProbe.withLease(on: descriptor) { () throws(ProviderError) in
             // Compared again on the open file: nobody can write to it now, where the filesystem has leases.
             guard FolderVersion.version(of: try facts(of: file, path)) == version else {
-                throw FolderSwap.refused(path)
+                throw ProviderError.refused(path)
             }
             item = try ErrnoTranslation.about(path, "changed") { () throws(SystemFailure) in
                 // By way of /proc, because a file without read permission is open by path only.

@@ -38,24 +38,57 @@ extension FolderProvider {
         }
     }
 
+    package func fetch(
+        _ path: RelativePath, version: ProviderVersion, range: Range<Int64>, into destination: String,
+        progress: @escaping @Sendable (ByteCount) -> Void
+    ) async throws(ProviderError) -> RemoteItem {
+        try FolderLayout.validate(path)
+        return try await perform { (session, cancellation) throws(ProviderError) in
+            guard let name = path.name, let parent = try session.parent(of: path) else {
+                throw ProviderError.notFound(path)
+            }
+            let source = try Self.openDocument(path, name, in: parent)
+            let facts = try Self.facts(of: source, path)
+            guard FolderVersion.version(of: facts) == version, facts.size >= range.upperBound else {
+                throw ProviderError.refused(path)
+            }
+            let sink = try PartSink(destination, for: path, range)
+            let down = self.traffic.down
+            try ContentCopy.read(path, range, of: source.descriptor, cancellation, down) {
+                (bytes) throws(ProviderError) in
+                try sink.write(bytes)
+                self.hooks.duringFetch?(path)
+                // Others may write in place: what was read before this look is of that version.
+                guard try Self.facts(of: source, path).isSameContent(as: facts) else {
+                    throw ProviderError.refused(path)
+                }
+                progress(sink.size)
+            }
+            return FolderVersion.item(path, facts, version: version)
+        }
+    }
+
     private func fetchNow(
         _ path: RelativePath, _ version: ProviderVersion, _ destination: String, _ session: borrowing FolderSession,
         _ cancellation: Cancellation, _ progress: @Sendable (ByteCount) -> Void
     ) throws(ProviderError) -> RemoteItem {
-        guard let name = path.name, let parent = try session.parent(of: path) else { throw Self.notFound(path) }
+        guard let name = path.name, let parent = try session.parent(of: path) else {
+            throw ProviderError.notFound(path)
+        }
         let source = try Self.openDocument(path, name, in: parent)
         let facts = try Self.facts(of: source, path)
-        guard FolderVersion.version(of: facts) == version else { throw FolderSwap.refused(path) }
+        guard FolderVersion.version(of: facts) == version else { throw ProviderError.refused(path) }
         return try Self.creating(destination, for: path) { (target) throws(ProviderError) in
             let copied = try ContentCopy.copy(
                 path, from: source.descriptor, to: target, expected: facts.size, cancellation: cancellation,
+                bandwidth: self.traffic.down,
                 progress: { bytes in
                     self.hooks.duringFetch?(path)
                     progress(bytes)
                 })
             let after = try Self.facts(of: source, path)
             guard after.isSameContent(as: facts), copied.size.bytes == facts.size else {
-                throw FolderSwap.refused(path)
+                throw ProviderError.refused(path)
             }
             return FolderVersion.item(path, facts, version: version, checksum: copied.checksum)
         }
@@ -68,7 +101,7 @@ extension FolderProvider {
         let found = try ErrnoTranslation.about(path, "read") { () throws(SystemFailure) in
             try SystemCalls.status(at: directory, name)
         }
-        guard let found else { throw notFound(path) }
+        guard let found else { throw ProviderError.notFound(path) }
         guard found.kind == .file else {
             throw ProviderError(
                 .unsupported, "\(path) is a \(found.kind.rawValue) at the provider: it has no content to fetch")
@@ -166,9 +199,5 @@ extension FolderProvider {
         return try ErrnoTranslation.about(path, "read") { () throws(SystemFailure) in
             try SystemCalls.status(of: descriptor)
         }
-    }
-
-    static func notFound(_ path: RelativePath) -> ProviderError {
-        ProviderError(.notFound, "\(path) is not at the provider")
     }
 }

@@ -75,13 +75,9 @@ extension FolderProvider {
         of path: RelativePath, _ session: borrowing FolderSession
     ) throws(ProviderError) -> FolderPlace {
         guard let name = path.name, let parent = try session.parent(of: path) else {
-            throw parentMissing(path)
+            throw ProviderError.parentMissing(path)
         }
         return FolderPlace(parent: parent, name: name)
-    }
-
-    static func parentMissing(_ path: RelativePath) -> ProviderError {
-        ProviderError(.parentMissing, "\(path) cannot be written: its directory is not at the provider")
     }
 
     /// Spares the copy where the condition cannot hold. The answer that counts is found under the lock.
@@ -97,7 +93,7 @@ extension FolderProvider {
             if found != nil { throw ProviderError(.conditionFailed, "\(path) is already at the provider") }
         case .version(let version):
             guard let found, found.kind != .directory, FolderVersion.version(of: found) == version else {
-                throw FolderSwap.refused(path)
+                throw ProviderError.refused(path)
             }
         }
     }
@@ -147,7 +143,7 @@ extension FolderProvider {
         }
         let copied = try ContentCopy.copy(
             path, from: source.descriptor, to: target.descriptor, expected: content.size.bytes,
-            cancellation: cancellation)
+            cancellation: cancellation, bandwidth: traffic.up)
         guard copied.size == content.size, copied.checksum == content.checksum else {
             throw ProviderError(.corrupt, "\(path): what arrived in the provider's folder is not what was sent")
         }
@@ -166,7 +162,7 @@ extension FolderProvider {
         let (tmp, place) = (session.temporary.descriptor, target.entry)
         let leftover = try FolderLock.withLock(in: session.control, cancellation) {
             () throws(ProviderError) -> FolderSwap.Leftover in
-            guard try session.isParent(target.parent, of: path) else { throw Self.parentMissing(path) }
+            guard try session.isParent(target.parent, of: path) else { throw ProviderError.parentMissing(path) }
             switch expecting {
             case .absent:
                 hooks.beforeSwap?(path)
@@ -199,14 +195,14 @@ extension FolderProvider {
             try? SystemCalls.unlink(at: tmp, name)
         case .withdrawn(let name):
             try? SystemCalls.unlink(at: tmp, name)
-            throw FolderSwap.refused(path)
+            throw ProviderError.refused(path)
         case .doubtful(let name):
             let kept = try FolderSweep.keep(name, session)
             logger.warning(
                 "another program wrote at the same moment; bytes it replaced were kept",
                 metadata: ["path": "\(path)", "kept": "\(root)/\(kept)"])
-            throw FolderSwap.refused(path)
-        case .nothing: throw FolderSwap.refused(path)
+            throw ProviderError.refused(path)
+        case .nothing: throw ProviderError.refused(path)
         }
     }
 

@@ -21,6 +21,7 @@ package final class FolderProvider: DocumentProvider {
     /// Absolute path of the folder.
     package let root: String
     let hooks: FolderHooks
+    let traffic: Traffic
     let logger: Logger
     private let pool = BlockingPool(label: "quire-folder", width: 8)
     /// Innermost lock: nothing else is taken, and nothing is read or written, while it is held.
@@ -29,12 +30,15 @@ package final class FolderProvider: DocumentProvider {
     /// - Parameters:
     ///   - root: absolute path; need not be there yet, and is never created here.
     ///   - hooks: for tests.
+    ///   - traffic: what content passes through.
     package init(
-        root: String, hooks: FolderHooks = FolderHooks(), logger: Logger = Logger(label: "quire-folder")
+        root: String, hooks: FolderHooks = FolderHooks(), traffic: Traffic = Traffic(),
+        logger: Logger = Logger(label: "quire-folder")
     ) {
         precondition(root.utf8.first == 0x2F, "the folder's path is absolute")
         self.root = root
         self.hooks = hooks
+        self.traffic = traffic
         self.logger = logger
     }
 

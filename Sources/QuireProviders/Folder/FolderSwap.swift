@@ -37,7 +37,7 @@ struct FolderSwap {
         let facts = try ErrnoTranslation.about(path, "read") { () throws(SystemFailure) in
             try SystemCalls.status(at: place.directory, place.name)
         }
-        guard let facts, FolderVersion.version(of: facts) == version else { throw Self.refused(path) }
+        guard let facts, FolderVersion.version(of: facts) == version else { throw ProviderError.refused(path) }
         if facts.kind == .file, WriterProbe.hasWriter(at: place.directory, place.name) { throw WriterProbe.busy(path) }
         return facts
     }
@@ -114,9 +114,5 @@ struct FolderSwap {
         }
         try SystemCalls.rename((temporary, swap), to: place)
         return .replaced
-    }
-
-    static func refused(_ path: RelativePath) -> ProviderError {
-        ProviderError(.conditionFailed, "\(path) is not at the provider in the version that was expected")
     }
 }

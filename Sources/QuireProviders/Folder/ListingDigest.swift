@@ -8,8 +8,8 @@ struct ListingDigest {
     private var count = 0
 
     mutating func add(_ item: RemoteItem) {
-        var hash: UInt64 = 0xCBF2_9CE4_8422_2325
-        func mix(_ byte: UInt8) { hash = (hash ^ UInt64(byte)) &* 0x0000_0100_0000_01B3 }
+        var hash = FNV1a.empty
+        func mix(_ byte: UInt8) { hash = FNV1a.step(hash, byte) }
         func mixAll(_ number: UInt64) {
             for shift in stride(from: UInt64(0), to: 64, by: 8) { mix(UInt8(number >> shift & 0xFF)) }
         }

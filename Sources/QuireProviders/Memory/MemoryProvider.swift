@@ -13,12 +13,14 @@ package final class MemoryProvider: DocumentProvider {
         case changes
         case item(RelativePath)
         case fetch(RelativePath)
+        case fetchPart(RelativePath, Range<Int64>)
         case put(RelativePath)
         case putSymlink(RelativePath)
         case createDirectory(RelativePath)
         case setAttributes(RelativePath)
         case move(RelativePath, to: RelativePath)
         case delete(RelativePath)
+        case announce([RelativePath]?)
         case freeSpace
         case thumbnails
         case thumbnail(String)
@@ -93,6 +95,11 @@ package final class MemoryProvider: DocumentProvider {
         }
     }
 
+    /// Does nothing with it: whoever looks sees everything.
+    package func announce(_ paths: [RelativePath]?) async throws(ProviderError) {
+        try access(.announce(paths)) { (_) throws(ProviderError) in }
+    }
+
     package func item(at path: RelativePath) async throws(ProviderError) -> RemoteItem? {
         try MemoryNames.validateReading(path, capabilities)
         return try access(.item(path)) { (tree) throws(ProviderError) in tree.item(at: path, capabilities) }
@@ -102,19 +109,44 @@ package final class MemoryProvider: DocumentProvider {
         _ path: RelativePath, version: ProviderVersion, to destination: String,
         progress: @escaping @Sendable (ByteCount) -> Void
     ) async throws(ProviderError) -> RemoteItem {
-        try MemoryNames.validate(path, capabilities)
-        let (item, content) = try access(.fetch(path)) { (tree) throws(ProviderError) in
-            guard let item = tree.item(at: path, capabilities) else { throw MemoryTree.notFound(path) }
-            guard item.kind == .file, let content = tree.nodes[path]?.content else {
-                throw ProviderError(.unsupported, "\(path) is a \(item.kind.rawValue): it has no content to fetch")
-            }
-            guard item.version == version else { throw MemoryTree.refused(path) }
-            return (item, content)
-        }
+        let (item, content) = try find(path, version, .fetch(path))
         return try await pool.run { (cancellation) throws(ProviderError) in
             var fetched = item
             fetched.checksum = try LocalFiles.write(content, to: destination, path, cancellation, progress)
             return fetched
+        }
+    }
+
+    package func fetch(
+        _ path: RelativePath, version: ProviderVersion, range: Range<Int64>, into destination: String,
+        progress: @escaping @Sendable (ByteCount) -> Void
+    ) async throws(ProviderError) -> RemoteItem {
+        let (item, content) = try find(path, version, .fetchPart(path, range))
+        guard Int64(content.count) >= range.upperBound else { throw ProviderError.refused(path) }
+        return try await pool.run { (cancellation) throws(ProviderError) in
+            let sink = try PartSink(destination, for: path, range)
+            try cancellation.check()
+            try sink.write(Array(content[Int(range.lowerBound)..<Int(range.upperBound)]))
+            progress(sink.size)
+            return item
+        }
+    }
+
+    /// The document at `path` and its content, of that version.
+    private func find(
+        _ path: RelativePath, _ version: ProviderVersion, _ operation: Operation
+    ) throws(ProviderError) -> (RemoteItem, [UInt8]) {
+        try MemoryNames.validate(path, capabilities)
+        return try access(operation) { (tree) throws(ProviderError) in
+            guard let item = tree.item(at: path, capabilities) else { throw ProviderError.notFound(path) }
+            guard item.kind == .file, let content = tree.nodes[path]?.content else {
+                throw ProviderError(.unsupported, "\(path) is a \(item.kind.rawValue): it has no content to fetch")
+            }
+            if item.version == version { return (item, content) }
+            guard let earlier = tree.earlier[path]?.last(where: { $0.item.version == version }) else {
+                throw ProviderError.refused(path)
+            }
+            return earlier
         }
     }
 
@@ -142,8 +174,8 @@ package final class MemoryProvider: DocumentProvider {
     package func earlierVersions(of path: RelativePath) async throws(ProviderError) -> [RemoteItem] {
         guard capabilities.earlierVersions else { throw MemoryTree.unsupported(path, "keep earlier versions") }
         return try access(.item(path)) { (tree) throws(ProviderError) in
-            guard tree.nodes[path] != nil else { throw MemoryTree.notFound(path) }
-            return tree.earlier[path]?.reversed() ?? []
+            guard tree.nodes[path] != nil else { throw ProviderError.notFound(path) }
+            return tree.earlier[path]?.reversed().map(\.item) ?? []
         }
     }
 

@@ -32,7 +32,7 @@ package struct MemoryTree: Sendable {
     /// Everything but the root.
     package private(set) var nodes: [RelativePath: Node] = [:]
     /// What was at a path before, oldest first.
-    private(set) var earlier: [RelativePath: [RemoteItem]] = [:]
+    private(set) var earlier: [RelativePath: [(item: RemoteItem, content: [UInt8])]] = [:]
     /// Counts every change.
     package private(set) var counter = 0
     /// Which storage this is; setting it plays another disk.
@@ -48,7 +48,8 @@ package struct MemoryTree: Sendable {
 
     /// Remembers what is at `path` as an earlier version.
     mutating func keepVersion(_ path: RelativePath, _ capabilities: ProviderCapabilities) {
-        if let item = item(at: path, capabilities) { earlier[path, default: []].append(item) }
+        guard let item = item(at: path, capabilities), let content = nodes[path]?.content else { return }
+        earlier[path, default: []].append((item, content))
     }
 
     /// Bytes of content.
@@ -124,7 +125,7 @@ package struct MemoryTree: Sendable {
     }
 
     func present(_ path: RelativePath, _ capabilities: ProviderCapabilities) throws(ProviderError) -> RemoteItem {
-        guard let item = item(at: path, capabilities) else { throw Self.notFound(path) }
+        guard let item = item(at: path, capabilities) else { throw ProviderError.notFound(path) }
         return item
     }
 
@@ -135,28 +136,20 @@ package struct MemoryTree: Sendable {
         }
         switch expecting {
         case .absent:
-            if nodes[path] != nil { throw Self.refused(path) }
+            if nodes[path] != nil { throw ProviderError.refused(path) }
         case .version(let version):
             guard let node = nodes[path], node.kind != .directory, "\(node.version)" == version.rawValue else {
-                throw Self.refused(path)
+                throw ProviderError.refused(path)
             }
         }
     }
 
     /// What calls on an item that is there demand of it.
     func expect(_ path: RelativePath, _ version: ProviderVersion?) throws(ProviderError) {
-        guard let node = nodes[path] else { throw Self.notFound(path) }
+        guard let node = nodes[path] else { throw ProviderError.notFound(path) }
         guard version.map({ $0.rawValue == "\(node.version)" }) ?? (node.kind == .directory) else {
-            throw Self.refused(path)
+            throw ProviderError.refused(path)
         }
-    }
-
-    static func refused(_ path: RelativePath) -> ProviderError {
-        ProviderError(.conditionFailed, "\(path) is not at the provider in the version that was expected")
-    }
-
-    static func notFound(_ path: RelativePath) -> ProviderError {
-        ProviderError(.notFound, "\(path) is not at the provider")
     }
 
     static func unsupported(_ path: RelativePath, _ what: String) -> ProviderError {

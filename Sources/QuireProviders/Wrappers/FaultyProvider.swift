@@ -17,6 +17,8 @@ package final class FaultyProvider: DocumentProvider {
         try await inner.earlierVersions(of: path)
     }
 
+    package func announce(_ paths: [RelativePath]?) async throws(ProviderError) { try await inner.announce(paths) }
+
     /// While false every call throws `.unavailable` without asking the provider beneath.
     package var isAvailable: Bool {
         get { script.withLock { $0.isAvailable } }
@@ -51,6 +53,15 @@ package final class FaultyProvider: DocumentProvider {
     ) async throws(ProviderError) -> RemoteItem {
         try await passing(.fetch, path, discarding: destination) { () async throws(ProviderError) in
             try await inner.fetch(path, version: version, to: destination, progress: progress)
+        }
+    }
+
+    package func fetch(
+        _ path: RelativePath, version: ProviderVersion, range: Range<Int64>, into destination: String,
+        progress: @escaping @Sendable (ByteCount) -> Void
+    ) async throws(ProviderError) -> RemoteItem {
+        try await passing(.fetch, path) { () async throws(ProviderError) in
+            try await inner.fetch(path, version: version, range: range, into: destination, progress: progress)
         }
     }
 

@@ -71,7 +71,22 @@ package enum CompareAndSwap {
         guard change.expecting.matches(found), !isMadeAnew(location, change, found) else { return .stale }
         if let found, isBusy(isOpen(found), change) || isWrittenElsewhere(found, location, change) { return .busy }
         let site = Site(change: change, parent: parent, name: name, found: found)
-        let isElsewhere = change.within.map { $0 != parent } ?? false
+        guard let found, found.kind != .directory, found.linkCount > 1 else { return try perform(tree, location, site) }
+        let raw = name.withCString { openat(location.directory.rawValue, $0, quire_O_PATH | O_NOFOLLOW | O_CLOEXEC) }
+        guard raw >= 0 else { throw change.failure(errno, "look up") }
+        let linked = OwnedDescriptor(owning: raw)
+        guard case .done(var committed) = try perform(tree, location, site) else { return .stale }
+        // What was opened so can be asked.
+        committed.commit.otherNames = try? linked.status()
+        return .done(committed)
+    }
+
+    /// The change itself; what was expected has been found.
+    private static func perform(
+        _ tree: DriveTree, _ location: borrowing DriveTree.Location, _ site: Site
+    ) throws(LocalChangeError) -> CompareAndSwapOutcome {
+        let change = site.change
+        let isElsewhere = change.within.map { $0 != site.parent } ?? false
         switch change.operation {
         case .install(let stagedPath, let dataless):
             if isElsewhere { return .stale }

@@ -21,7 +21,11 @@ package struct DriveHome: Sendable, Hashable {
     package var storePath: String { path + "/drive" }
     package var dataRootPath: String { path + "/data" }
     package var indexPath: String { path + "/index.sqlite" }
+    /// The words of documents, where they are kept.
+    package var contentPath: String { path + "/content.sqlite" }
     package var stagingPath: String { path + "/staging" }
+    /// Content that is here in parts.
+    package var partialPath: String { path + "/partial" }
     /// The drive's own thumbnails.
     package var thumbnailsPath: String { path + "/thumbnails" }
     package var versionsPath: String { path + "/versions" }
@@ -53,7 +57,9 @@ package struct DriveHome: Sendable, Hashable {
     package func createLayout() throws(StoreError) -> Layout {
         let isNew = try HomeDirectory.create(path, withParents: true)
         let storeWasMissing = try HomeDirectory.create(storePath)
-        for directory in [dataRootPath, stagingPath, versionsPath, providerPath] { try HomeDirectory.create(directory) }
+        for directory in [dataRootPath, stagingPath, partialPath, versionsPath, providerPath] {
+            try HomeDirectory.create(directory)
+        }
         return Layout(isNew: isNew, storeWasMissing: storeWasMissing)
     }
 

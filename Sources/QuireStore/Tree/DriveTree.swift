@@ -62,6 +62,17 @@ package final class DriveTree: Sendable {
         return status
     }
 
+    /// When the file at `path` was last read or written, as far as its file system keeps that: most note a reading once a day.
+    /// Nil when nothing is there.
+    package func lastUse(of path: RelativePath) -> FileTime? {
+        var raw = stat()
+        guard let location = try? location(of: path),
+            location.name.withCString({ fstatat(location.directory.rawValue, $0, &raw, AT_SYMLINK_NOFOLLOW) }) == 0
+        else { return nil }
+        return max(
+            FileTime(seconds: raw.st_atim.tv_sec, nanoseconds: raw.st_atim.tv_nsec), FileStatus(raw).mtime)
+    }
+
     /// Opens the entry at `path` with the given flags; never follows a link at its end. O_CLOEXEC is added.
     package func open(_ path: RelativePath, _ flags: Int32, mode: UInt16 = 0) throws(StoreError) -> OwnedDescriptor {
         guard !path.isRoot else {
@@ -76,11 +87,17 @@ package final class DriveTree: Sendable {
         return OwnedDescriptor(owning: descriptor)
     }
 
-    /// Opens the regular file at `path` for reading.
+    /// Opens the regular file at `path` for reading, which is no use of the document (`lastUse`) where its owner asks.
     ///
     /// - Throws: `.wrongKind` for anything but a regular file (a FIFO is not waited for); `.notFound` also for a link.
     package func openForReading(_ path: RelativePath) throws(StoreError) -> OwnedDescriptor {
-        let descriptor = try open(path, O_RDONLY | O_NONBLOCK)
+        let descriptor: OwnedDescriptor
+        do throws(StoreError) {
+            descriptor = try open(path, O_RDONLY | O_NONBLOCK | quire_O_NOATIME)
+        } catch {
+            guard error.errno == EPERM else { throw error }
+            descriptor = try open(path, O_RDONLY | O_NONBLOCK)
+        }
         guard try descriptor.status().kind == .file else {
             throw StoreError(.wrongKind, "\(path) is not a regular file")
         }

@@ -13,6 +13,8 @@ enum SendOutcome: Sendable, Hashable {
     case look
     /// Failed; noted with its message, tried again later.
     case parked
+    /// The provider had no room for as much a moment ago: tried again later.
+    case noRoom
     /// The round cannot go on: the provider is gone, or the task is cancelled.
     case stop(SyncFailure)
 }
@@ -26,9 +28,29 @@ struct ChangeSender: Sendable {
     let isUrgent: Bool
 
     func send(_ step: PushOrder.Step, _ changes: [PendingChange]) async -> SendOutcome {
+        guard fits(step, changes) else { return .noRoom }
+        await context.announcements.note(touched(step, changes), context)
         let outcome = await perform(step, changes)
         context.logger.debug("push", metadata: ["step": "\(step)", "outcome": "\(outcome)"])
         return outcome
+    }
+
+    /// Whether the provider may have room for it.
+    private func fits(_ step: PushOrder.Step, _ changes: [PendingChange]) -> Bool {
+        guard case .send(let item, _, _) = step, let local = changes[item].local, local.content == .changed else {
+            return true
+        }
+        return context.providerRoom.mayTry(ByteCount(local.facts.size), now: context.clock.now())
+    }
+
+    /// The provider's paths at which a step changes something; nil where it takes a directory's content along.
+    private func touched(_ step: PushOrder.Step, _ changes: [PendingChange]) -> [RelativePath]? {
+        switch step {
+        case .createDirectory(_, let path), .delete(_, let path): [path]
+        case .send(let item, let path, _): [path, changes[item].base?.path].compactMap(\.self)
+        case .move(let item, let from, let to, _):
+            changes[item].base?.kind == .directory && context.provider.capabilities.directoryMoves ? nil : [from, to]
+        }
     }
 
     private func perform(_ step: PushOrder.Step, _ changes: [PendingChange]) async -> SendOutcome {
@@ -38,6 +60,9 @@ struct ChangeSender: Sendable {
             return await settled(change) { () throws(SyncFailure) in try await createDirectory(change, at: path) }
         case .move(let item, let from, let to, _):
             let change = changes[item]
+            if change.base?.kind == .directory, !context.provider.capabilities.directoryMoves {
+                return await remade(change, at: to)
+            }
             return await settled(change) { () throws(SyncFailure) in try await move(change, from, to) }
         case .send(let item, let path, let over):
             let change = changes[item]
@@ -73,7 +98,7 @@ struct ChangeSender: Sendable {
             if isTold { await context.park(subject, failure) }
             return failure.remedy == .look ? .look : isTold ? .parked : .later
         case .park, .parkUntilChanged:
-            await context.park(subject, failure, unchanged: change.local)
+            await context.park(subject, failure, unchanged: change.local, isSent: true)
             return .parked
         }
     }
@@ -82,9 +107,30 @@ struct ChangeSender: Sendable {
 // MARK: - structure
 
 extension ChangeSender {
+    /// For a provider that cannot move directories: makes the directory anew at its new place. What lies in it is then
+    /// moved there piece by piece, and the old directory is deleted, in rounds to come: so nothing that is planned in
+    /// this one counts any more.
+    private func remade(_ change: PendingChange, at path: RelativePath) async -> SendOutcome {
+        let outcome = await settled(change) { () throws(SyncFailure) in
+            do throws(SyncFailure) {
+                try await createDirectory(change, at: path)
+            } catch {
+                // One is there, from an attempt whose answer was lost, or of another device: they become one.
+                guard error.remedy == .look, let local = change.local,
+                    let item = try await context.ask({ () throws(ProviderError) in
+                        try await context.provider.item(at: path)
+                    }), item.kind == .directory
+                else { throw error }
+                acknowledge(local, item, fingerprint: local.fingerprint, sent: Self.attributes(local.facts))
+            }
+        }
+        return outcome == .sent ? .later : outcome
+    }
+
     private func createDirectory(_ change: PendingChange, at path: RelativePath) async throws(SyncFailure) {
         guard let local = change.local else { return }
         let attributes = Self.attributes(local.facts)
+        try await note(local, .zero, ContentHasher.checksum(of: []), local.fingerprint, at: path)
         let item = try await context.ask { () throws(ProviderError) in
             try await context.provider.createDirectory(path, attributes: attributes)
         }
@@ -93,17 +139,18 @@ extension ChangeSender {
 
     private func move(_ change: PendingChange, _ from: RelativePath, _ to: RelativePath) async throws(SyncFailure) {
         guard let base = change.base else { return }
-        if base.kind == .directory, !context.provider.capabilities.directoryMoves {
-            throw SyncFailure(
-                .parkUntilChanged,
-                "\(from) cannot be renamed at this provider; copy it to its new name and remove the old one")
+        do throws(SyncFailure) {
+            let item = try await context.ask { () throws(ProviderError) in
+                try await context.provider.move(from, to: to, expecting: base.knownVersion)
+            }
+            context.recordMove(of: base, from, to: item)
+        } catch {
+            // It may have happened all the same.
+            if [.offline, .cancelled, .park].contains(error.remedy) {
+                context.openMoves.insert(OpenMove(from: from, to: to, base: base))
+            }
+            throw error
         }
-        let item = try await context.ask { () throws(ProviderError) in
-            try await context.provider.move(from, to: to, expecting: base.knownVersion)
-        }
-        var moved = BaseRecord(container: context.container.id, item, checksum: base.checksum)
-        if !context.provider.capabilities.attributes { (moved.mtime, moved.mode) = (base.mtime, base.mode) }
-        context.index.record(.baseMoved(container: context.container.id, from: from, moved))
     }
 
     private func delete(_ change: PendingChange, at path: RelativePath) async throws(SyncFailure) {
@@ -210,38 +257,59 @@ extension ChangeSender {
     ) async throws(SyncFailure) {
         context.transfers.begin(local.id, .upload, total: snapshot.size)
         context.announce(local.path, .isUploading)
+        var arrived = false
         defer {
-            context.transfers.end(local.id)
+            context.transfers.end(local.id, arrived: arrived)
             context.announce(local.path, .isUploading, .isUploaded)
         }
         var facts = local.facts
         (facts.mtime, facts.mode) = (snapshot.status.mtime, snapshot.status.mode)
         let attributes = Self.attributes(facts)
-        try await note(local, snapshot, at: path)
-        let item = try await context.ask { () throws(ProviderError) in
-            switch snapshot.content {
-            case .file(let copy):
-                try await context.provider.put(
-                    path, content: UploadContent(snapshotPath: copy, size: snapshot.size, checksum: snapshot.checksum),
-                    attributes: attributes, expecting: expecting)
-            case .symlink(let target):
-                try await context.provider.putSymlink(
-                    path, target: target, mtime: attributes.mtime, expecting: expecting)
-            }
-        }
+        try await note(local, snapshot.size, snapshot.checksum, snapshot.fingerprint, at: path)
+        let item = try await put(snapshot, at: path, attributes, expecting: expecting)
+        arrived = true
         acknowledge(local, item, checksum: snapshot.checksum, fingerprint: snapshot.fingerprint, sent: attributes)
         if context.committer.isOpenForWriting(inode: local.fingerprint.inode) {
             context.openUploads[local.id] = snapshot.fingerprint
         }
     }
 
+    private func put(
+        _ snapshot: Snapshot, at path: RelativePath, _ attributes: RemoteAttributes, expecting: Precondition
+    ) async throws(SyncFailure) -> RemoteItem {
+        do {
+            let item =
+                switch snapshot.content {
+                case .file(let copy):
+                    try await context.provider.put(
+                        path,
+                        content: UploadContent(snapshotPath: copy, size: snapshot.size, checksum: snapshot.checksum),
+                        attributes: attributes, expecting: expecting)
+                case .symlink(let target):
+                    try await context.provider.putSymlink(
+                        path, target: target, mtime: attributes.mtime, expecting: expecting)
+                }
+            context.providerRoom.fitted(snapshot.size)
+            return item
+        } catch {
+            if error.code == .noSpace {
+                context.providerRoom.refused(
+                    snapshot.size, clock: context.clock, limit: context.settings.longestBackoff)
+            }
+            throw SyncFailure(error)
+        }
+    }
+
     /// Makes durable what is about to be sent: see `LostAnswers`.
-    private func note(_ local: LocalEntry, _ snapshot: Snapshot, at path: RelativePath) async throws(SyncFailure) {
+    private func note(
+        _ local: LocalEntry, _ size: ByteCount, _ checksum: ContentChecksum, _ fingerprint: Fingerprint,
+        at path: RelativePath
+    ) async throws(SyncFailure) {
         context.index.record(
             .uploading(
                 UploadIntent(
                     item: local.id, container: context.container.id, path: path, kind: local.facts.kind,
-                    size: snapshot.size, checksum: snapshot.checksum, fingerprint: snapshot.fingerprint)))
+                    size: size, checksum: checksum, fingerprint: fingerprint)))
         do { try await context.index.settle() } catch { throw SyncFailure(.later, "\(error)") }
     }
 
@@ -278,5 +346,5 @@ extension BaseRecord {
     /// What the provider's item must be for it to be moved or deleted; nil where only its path is known.
     ///
     /// A directory is named by its version as well: another device may have put another one in its place.
-    fileprivate var knownVersion: ProviderVersion? { version.rawValue.isEmpty ? nil : version }
+    var knownVersion: ProviderVersion? { version.rawValue.isEmpty ? nil : version }
 }

@@ -16,15 +16,18 @@ struct Downloader: Sendable {
 
     /// Fetches the document at `path`, newer than `version` if the provider has moved on, into the staging directory.
     ///
-    /// Given up with ETIMEDOUT when nothing arrives for `downloadDeadline`.
+    /// Given up with ETIMEDOUT when nothing arrives for `downloadDeadline`, and with ENOSPC where there is no room for it.
     /// - Parameters:
     ///   - owner: shown as being downloaded meanwhile.
     ///   - mode: for the staged file; nil for the provider's.
     func fetch(
         _ path: RelativePath, version: ProviderVersion, size: ByteCount, owner: ItemID?, mode: (RemoteItem) -> UInt16
     ) async throws(SyncFailure) -> FetchedContent {
+        let reservation = try await context.space.reserve(size, for: context.drivePath(path))
+        defer { reservation.release() }
         if let owner { context.transfers.begin(owner, .download, total: size) }
-        defer { if let owner { context.transfers.end(owner) } }
+        var arrived = false
+        defer { if let owner { context.transfers.end(owner, arrived: arrived) } }
         var version = version
         for _ in 0..<4 {
             let destination = context.staging.uniquePath("download")
@@ -32,6 +35,7 @@ struct Downloader: Sendable {
                 let item = try await transfer(path, version, to: destination, owner)
                 try await finish(destination, item, mode(item))
                 if item.version != version { context.touched.insert(path) }
+                arrived = true
                 return FetchedContent(stagedPath: destination, item: item)
             } catch {
                 context.staging.discard(destination)
@@ -56,6 +60,36 @@ struct Downloader: Sendable {
         return fetched.item.checksum
     }
 
+    /// Fetches a version that the provider keeps besides the present one.
+    func fetchEarlier(_ item: RemoteItem) async throws(SyncFailure) -> FetchedContent {
+        let reservation = try await context.space.reserve(item.size, for: context.drivePath(item.path))
+        defer { reservation.release() }
+        let destination = context.staging.uniquePath("download")
+        do {
+            let fetched = try await transfer(item.path, item.version, to: destination, nil)
+            try await finish(destination, fetched, 0o600)
+            return FetchedContent(stagedPath: destination, item: fetched)
+        } catch {
+            context.staging.discard(destination)
+            throw error
+        }
+    }
+
+    /// Fetches a part of the document into a file that is there.
+    ///
+    /// - Parameter progress: called with how much of the part is there for certain, on any thread.
+    func fetch(
+        _ path: RelativePath, version: ProviderVersion, range: Range<Int64>, into destination: String,
+        progress: @escaping @Sendable (ByteCount) -> Void
+    ) async throws(SyncFailure) {
+        _ = try await watched(path) { (note) async throws(ProviderError) in
+            try await context.provider.fetch(path, version: version, range: range, into: destination) { arrived in
+                note()
+                progress(arrived)
+            }
+        }
+    }
+
     private func newerVersion(_ path: RelativePath, than version: ProviderVersion) async throws(SyncFailure)
         -> ProviderVersion
     {
@@ -72,19 +106,29 @@ struct Downloader: Sendable {
         }
     }
 
-    /// The transfer itself, watched: the provider's call is cancelled when nothing arrives for too long.
     private func transfer(
         _ path: RelativePath, _ version: ProviderVersion, to destination: String, _ owner: ItemID?
+    ) async throws(SyncFailure) -> RemoteItem {
+        try await watched(path) { (note) async throws(ProviderError) in
+            try await context.provider.fetch(path, version: version, to: destination) { arrived in
+                note()
+                if let owner { context.transfers.progress(owner, arrived) }
+            }
+        }
+    }
+
+    /// A transfer, watched: the provider's call is cancelled when nothing arrives for too long.
+    ///
+    /// - Parameter body: calls what it is given whenever something arrives.
+    private func watched(
+        _ path: RelativePath,
+        _ body: @escaping @Sendable (_ note: @escaping @Sendable () -> Void) async throws(ProviderError) -> RemoteItem
     ) async throws(SyncFailure) -> RemoteItem {
         let watch = ProgressWatch(context.clock.now())
         let outcome = await withTaskGroup(of: Result<RemoteItem, SyncFailure>?.self) { group in
             group.addTask {
                 do throws(ProviderError) {
-                    return .success(
-                        try await context.provider.fetch(path, version: version, to: destination) { arrived in
-                            watch.note(arrived, context.clock.now())
-                            if let owner { context.transfers.progress(owner, arrived) }
-                        })
+                    return .success(try await body { watch.note(context.clock.now()) })
                 } catch {
                     return .failure(SyncFailure(error))
                 }
@@ -111,28 +155,17 @@ struct Downloader: Sendable {
 
 /// When a transfer last got on.
 private final class ProgressWatch: Sendable {
-    private struct State {
-        var arrived = ByteCount.zero
-        var last: FileTime
-    }
-
     /// Innermost lock: nothing else is taken while it is held.
-    private let state: Lock<State>
+    private let last: Lock<FileTime>
 
-    init(_ start: FileTime) { state = Lock(State(last: start)) }
+    init(_ start: FileTime) { last = Lock(start) }
 
-    func note(_ arrived: ByteCount, _ now: FileTime) {
-        state.withLock { state in
-            guard arrived > state.arrived else { return }
-            state.arrived = arrived
-            state.last = now
-        }
-    }
+    func note(_ now: FileTime) { last.withLock { $0 = now } }
 
     /// Returns when nothing arrived for `deadline`, or when the task is cancelled.
     func waitUntilStalled(_ deadline: Duration, _ clock: SyncClock) async {
         while !Task.isCancelled {
-            let idle = clock.now().since(state.withLock { $0.last })
+            let idle = clock.now().since(last.withLock { $0 })
             if idle >= deadline { return }
             do { try await clock.sleep(deadline - idle) } catch { return }
         }

@@ -39,6 +39,10 @@ package struct IndexedDrive: SyncIndex {
         try await index.pendingTotals(container: container)
     }
 
+    package func pendingBytes(_ container: ContainerID) async throws -> Int64 {
+        try await index.pendingBytes(container: container)
+    }
+
     package func pending(of subjects: [ParkedSubject], in container: ContainerID) async throws -> Set<ParkedSubject> {
         try await index.pending(of: subjects, container: container)
     }
@@ -88,6 +92,14 @@ package struct IndexedDrive: SyncIndex {
     }
 
     package func forget(_ upload: UnansweredUpload) async throws { try await index.forget(upload) }
+
+    package func spaceUse() async throws -> SpaceUse { try await index.spaceUse() }
+    package func evictableFiles(after id: ItemID?, limit: Int) async throws -> [EvictableFile] {
+        try await index.evictableFiles(after: id, limit: limit)
+    }
+    package func pinnedDataless(limit: Int) async throws -> [IndexedItem] {
+        try await index.pinnedDataless(limit: limit).map { IndexedItem($0) }
+    }
 
     package func setPinned(_ id: ItemID, _ isPinned: Bool) async throws { try await index.setPinned(id, isPinned) }
     package func value(_ key: String) async throws -> String? { try await index.value(key) }

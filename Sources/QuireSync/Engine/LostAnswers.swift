@@ -3,7 +3,8 @@ import QuireCore
 import QuireIndex
 import QuireStore
 
-/// Finds out which uploads arrived whose answer was lost, by a crash or by the network, and acknowledges them.
+/// Finds out which uploads arrived, and which moves happened, whose answer was lost, by a crash or by the network, and
+/// records them.
 ///
 /// Otherwise a document that was written again meanwhile would look changed on both sides, and this device would make a
 /// conflict copy of its own edits. Runs while no push does: what is unanswered then, nobody waits for.
@@ -16,8 +17,8 @@ struct LostAnswers: Sendable {
     /// - Parameter again: asks of those, too, of which nothing was found before.
     /// - Returns: how many arrived.
     func find(again: Bool) async throws -> Int {
-        var found = 0
-        guard try await !context.index.unansweredUploads(context.container.id).isEmpty else { return 0 }
+        var found = try await findMoves()
+        guard try await !context.index.unansweredUploads(context.container.id).isEmpty else { return found }
         // Answers that came may be on their way into the index.
         try await context.index.settle()
         var uploads = try await context.index.unansweredUploads(context.container.id)
@@ -33,6 +34,48 @@ struct LostAnswers: Sendable {
         }
         if found > 0 { try await context.index.settle() }
         return found
+    }
+
+    /// A directory whose move happened and is not known is taken for one that is gone, with all in it, and for another.
+    private func findMoves() async throws -> Int {
+        var found = 0
+        for move in context.openMoves.all {
+            do throws(SyncFailure) {
+                if let item = try await moved(move) {
+                    context.logger.info("a move happened, its answer was lost", metadata: ["path": "\(move.to)"])
+                    context.recordMove(of: move.base, move.from, to: item)
+                    found += 1
+                }
+            } catch {
+                if error.remedy == .offline || error.remedy == .cancelled { throw error }
+                context.logger.info("a move's fate is not known", metadata: ["error": "\(error.message)"])
+            }
+            context.openMoves.remove(move)
+        }
+        if found > 0 { try await context.index.settle() }
+        return found
+    }
+
+    /// What is at the new place, if it is what was moved there. A move by copy and deletion that did the first only is ended.
+    private func moved(_ move: OpenMove) async throws(SyncFailure) -> RemoteItem? {
+        let (provider, base) = (context.provider, move.base)
+        let there = try await context.ask { () throws(ProviderError) in try await provider.item(at: move.to) }
+        guard let there, there.kind == base.kind, there.kind == .directory || Self.isSame(there, base) else {
+            return nil
+        }
+        let here = try await context.ask { () throws(ProviderError) in try await provider.item(at: move.from) }
+        guard let here else { return there }
+        guard here.kind == .file, Self.isSame(here, base) else { return nil }
+        try await context.ask { () throws(ProviderError) in
+            try await provider.delete(move.from, expecting: here.version)
+        }
+        return there
+    }
+
+    /// Whether a file is the base's; some providers give what is moved another version.
+    private static func isSame(_ item: RemoteItem, _ base: BaseRecord) -> Bool {
+        item.version == base.version
+            || item.size.bytes == base.size && item.checksum != nil && item.checksum == base.checksum
     }
 
     /// - Returns: whether it arrived.
@@ -64,6 +107,7 @@ struct LostAnswers: Sendable {
 
     private func isSent(_ intent: UploadIntent, _ found: RemoteItem) async throws(SyncFailure) -> Bool {
         guard found.kind == intent.kind else { return false }
+        if found.kind == .directory { return true }
         if found.kind == .symlink {
             return found.symlinkTarget.map { ContentHasher.checksum(of: $0) == intent.checksum } ?? false
         }

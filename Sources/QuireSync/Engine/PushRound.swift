@@ -36,6 +36,7 @@ struct PushRound: Sendable {
         var result = PushResult()
         result.held = try await context.index.heldDeletions()
         var refused: Set<ParkedSubject> = []
+        let course = RoundCourse()
         // What changes while the round runs is left to the next.
         let begin = context.clock.now()
         var start: PendingCursor? = .start
@@ -48,7 +49,7 @@ struct PushRound: Sendable {
             if !due.isEmpty {
                 let order = PushOrder(
                     due.map(\.item), directories: part.directories, temporaryName: TransitName.make())
-                refused.formUnion(try await send(order, due.map(\.change), &result))
+                refused.formUnion(try await send(order, due.map(\.change), course, &result))
                 // The next part is made from what this one led to.
                 if part.next != nil { try await context.index.settle() }
             }
@@ -144,7 +145,7 @@ extension PushRound {
 
     /// How long a change is to be left alone yet; nil when it is due. No change but a deletion waits for less than
     /// `settleTime`.
-    private func waitingTime(_ change: PendingChange, _ now: FileTime) -> Duration? {
+    func waitingTime(_ change: PendingChange, _ now: FileTime) -> Duration? {
         var quiet = change.local == nil ? deletionWait : context.settings.settleTime
         if change.isMoved { quiet = max(quiet, deletionWait) }
         if let local = change.local, local.facts.kind == .file, local.content == .changed,
@@ -178,13 +179,12 @@ extension PushRound {
 extension PushRound {
     /// - Returns: what was tried in vain.
     private func send(
-        _ order: PushOrder, _ changes: [PendingChange], _ result: inout PushResult
+        _ order: PushOrder, _ changes: [PendingChange], _ course: RoundCourse, _ result: inout PushResult
     ) async throws -> [ParkedSubject] {
-        let sender = ChangeSender(context: context, isUrgent: isUrgent)
         var broken: [RelativePath] = []
         var refused: [ParkedSubject] = []
         for step in order.structure where !Self.depends(step, on: broken, changes) {
-            let outcome = await sender.send(step, changes)
+            let outcome = await attempt(step, changes, course)
             if outcome != .sent {
                 broken += Self.paths(step, changes)
                 refused += [changes[step.item].subject].compactMap(\.self)
@@ -196,7 +196,7 @@ extension PushRound {
             let steps = group.filter { !Self.depends($0, on: broken, changes) }
             let outcomes = await forEach(steps, limit: context.settings.parallelTransfers) { step in
                 let start = context.clock.now()
-                let outcome = await sender.send(step, changes)
+                let outcome = await attempt(step, changes, course)
                 if !isUrgent { await context.giveWay(after: context.clock.now().since(start)) }
                 return (step, outcome)
             }
@@ -211,12 +211,41 @@ extension PushRound {
         return refused
     }
 
+    /// Carries out a step, unless the provider turned out to be gone.
+    private func attempt(_ step: PushOrder.Step, _ changes: [PendingChange], _ course: RoundCourse) async -> SendOutcome
+    {
+        if let failure = course.end { return .stop(failure) }
+        let outcome = await ChangeSender(context: context, isUrgent: isUrgent).send(step, changes)
+        switch outcome {
+        case .sent: course.succeeded()
+        case .stop(let failure): course.stop(failure)
+        case .parked where course.failed():
+            // That so much fails may have one reason, of which it is enough to be told once.
+            if let failure = await unreachable() {
+                course.stop(failure)
+                return .stop(failure)
+            }
+        case .later, .look, .parked, .noRoom: break
+        }
+        return outcome
+    }
+
+    /// Why the provider as a whole cannot be used; nil where it can.
+    private func unreachable() async -> SyncFailure? {
+        do {
+            try await context.reach()
+            return nil
+        } catch {
+            return error as? SyncFailure
+        }
+    }
+
     private func note(_ outcome: SendOutcome, _ result: inout PushResult) throws {
         switch outcome {
         case .sent: result.sent += 1
         case .later: result.busy += 1
         case .look: result.needsLook = true
-        case .parked: result.failed += 1
+        case .parked, .noRoom: result.failed += 1
         case .stop(let failure): throw failure
         }
     }

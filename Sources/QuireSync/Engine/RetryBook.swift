@@ -9,6 +9,10 @@ final class RetryBook: Sendable {
         var notBefore: FileTime
         /// Not tried again while the item is as it was then.
         var unchanged: LocalEntry?
+        /// The provider has no room.
+        var isFull = false
+        /// The provider refused it, as it has something else or does not take it: a pull may find what to do about it.
+        var isRefused = false
         /// How often in a row something was not as expected, or in use.
         var puzzles = 0
     }
@@ -17,9 +21,11 @@ final class RetryBook: Sendable {
     private let entries = Lock<[ParkedSubject: Entry]>([:])
 
     /// Whether the change may be tried now.
-    func mayTry(_ subject: ParkedSubject, _ local: LocalEntry?, now: FileTime) -> Bool {
+    ///
+    /// - Parameter pulls: by a pull, which what the provider refused waits for.
+    func mayTry(_ subject: ParkedSubject, _ local: LocalEntry?, now: FileTime, pulls: Bool = false) -> Bool {
         entries.withLock { entries in
-            guard let entry = entries[subject] else { return true }
+            guard let entry = entries[subject], !(pulls && entry.isRefused) else { return true }
             if let unchanged = entry.unchanged { return unchanged != local }
             return now >= entry.notBefore
         }
@@ -35,14 +41,27 @@ final class RetryBook: Sendable {
 
     var isEmpty: Bool { entries.withLock { $0.isEmpty } }
 
-    /// Notes a failure. `unchanged` is set for what only a change of the item can mend.
-    func failed(_ subject: ParkedSubject, unchanged: LocalEntry?, clock: SyncClock, limit: Duration) {
+    /// When a failed change is tried again, nil for when it changes, and whether it is for want of room.
+    func retry(of subject: ParkedSubject) -> (at: FileTime?, isFull: Bool)? {
+        entries.withLock { entries in
+            entries[subject].map { ($0.unchanged == nil ? $0.notBefore : nil, $0.isFull) }
+        }
+    }
+
+    /// Notes a failure. `unchanged` is set for what only a change of the item can mend, `isFull` where the provider has no
+    /// room, `isRefused` where it has something else than was expected, or does not take what it was sent.
+    func failed(
+        _ subject: ParkedSubject, unchanged: LocalEntry?, isFull: Bool = false, isRefused: Bool = false,
+        clock: SyncClock, limit: Duration
+    ) {
         let random = clock.random()
         let now = clock.now()
         entries.withLock { entries in
             var entry = entries[subject] ?? Entry(notBefore: now)
             entry.notBefore = now.advanced(by: entry.backoff.next(limit: limit, random: random))
             entry.unchanged = unchanged
+            entry.isFull = isFull
+            entry.isRefused = isRefused
             entries[subject] = entry
         }
     }
@@ -55,6 +74,13 @@ final class RetryBook: Sendable {
             entry.puzzles += 1
             entries[subject] = entry
             return entry.puzzles >= 40
+        }
+    }
+
+    /// Notes what failed before the daemon was started: it may be tried at once, and is to be taken back like the rest.
+    func adopt(_ subjects: some Sequence<ParkedSubject>, now: FileTime) {
+        entries.withLock { entries in
+            for subject in subjects where entries[subject] == nil { entries[subject] = Entry(notBefore: now) }
         }
     }
 
@@ -75,8 +101,10 @@ final class RetryBook: Sendable {
         entries.withLock { $0.values.filter { $0.unchanged == nil && $0.backoff.attempts > 0 }.map(\.notBefore).min() }
     }
 
-    /// Whether something failed so few times yet that it may have been a passing fault.
+    /// Whether something failed so few times yet that it may have been a passing fault. That there is no room is none.
     var hasFreshFailures: Bool {
-        entries.withLock { $0.values.contains { $0.unchanged == nil && (1...2).contains($0.backoff.attempts) } }
+        entries.withLock {
+            $0.values.contains { $0.unchanged == nil && !$0.isFull && (1...2).contains($0.backoff.attempts) }
+        }
     }
 }

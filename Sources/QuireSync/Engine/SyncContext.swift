@@ -1,3 +1,4 @@
+import Glibc
 import Logging
 package import QuireCoordination
 package import QuireCore
@@ -12,22 +13,35 @@ package struct SyncEnvironment: Sendable {
     package var coordinator: Coordinator
     package var tree: DriveTree
     package var staging: Staging
+    /// Where content lies that is here in parts; on the store's file system.
+    package var partialPath: String
     package var versions: KeptVersions
     package var settings: SyncSettings
     package var clock: SyncClock
+    package var limits: SpaceLimits
+    /// What the driver lets programs write; kept by the limits.
+    package var room: WriteRoom
+    /// What the providers' content passes through.
+    package var traffic: Traffic
 
     package init(
         index: any SyncIndex, committer: any LocalTreeCommitter, coordinator: Coordinator, tree: DriveTree,
-        staging: Staging, versions: KeptVersions, settings: SyncSettings, clock: SyncClock = .system
+        staging: Staging, partialPath: String, versions: KeptVersions, settings: SyncSettings,
+        clock: SyncClock = .system, limits: SpaceLimits = SpaceLimits(), room: WriteRoom = WriteRoom(),
+        traffic: Traffic = Traffic()
     ) {
         self.index = index
         self.committer = committer
         self.coordinator = coordinator
         self.tree = tree
         self.staging = staging
+        self.partialPath = partialPath
         self.versions = versions
         self.settings = settings
         self.clock = clock
+        self.limits = limits
+        self.room = room
+        self.traffic = traffic
     }
 }
 
@@ -64,10 +78,18 @@ struct SyncContext: Sendable {
     let environment: SyncEnvironment
     let container: SyncedContainer
     let transfers: TransferBoard
+    let space: SpaceKeeper
+    let pause: PauseSwitch
+    let arriving: ArrivingDocuments
+    /// The provider was asked for a part of a document, and has none.
+    let handsOutWholeDocuments = OnceMark()
     let retries = RetryBook()
+    let providerRoom = ProviderRoom()
     let touched = TouchedPaths()
+    let announcements = Announcements()
     let openUploads = OpenUploads()
     let openQuestions = OpenQuestions()
+    let openMoves = OpenMoves()
     let pool: BackgroundPool
     let logger: Logger
 
@@ -102,7 +124,7 @@ struct SyncContext: Sendable {
     func cancellableStore<Value: Sendable>(
         _ body: @escaping @Sendable (_ isCancelled: () -> Bool) throws(StoreError) -> Value
     ) async throws(SyncFailure) -> Value {
-        let stop = StopFlag()
+        let stop = OnceMark()
         let result: Result<Value, SyncFailure> = await withTaskCancellationHandler {
             do throws(SyncFailure) {
                 return .success(try await store { () throws(StoreError) in try body { stop.isSet } })
@@ -181,6 +203,21 @@ struct SyncContext: Sendable {
         return base
     }
 
+    /// Records that the provider has a base's item at another place now.
+    func recordMove(of base: BaseRecord, _ from: RelativePath, to item: RemoteItem) {
+        var moved = BaseRecord(container: container.id, item, checksum: base.checksum)
+        if !provider.capabilities.attributes { (moved.mtime, moved.mode) = (base.mtime, base.mode) }
+        index.record(.baseMoved(container: container.id, from: from, moved))
+    }
+
+    /// Finds the provider, which must be the one that it was.
+    func reach() async throws {
+        let key = "provider.identity.\(container.providerName)"
+        let expected = try await index.value(key)
+        let found = try await ask { () throws(ProviderError) in try await provider.connect(expected: expected) }
+        if expected == nil { try await index.setValue(key, found) }
+    }
+
     /// Asks the provider.
     func ask<Value: Sendable>(
         _ body: () async throws(ProviderError) -> Value
@@ -189,10 +226,15 @@ struct SyncContext: Sendable {
     }
 
     /// Tells the user of a failure, and notes when to try again.
-    func park(_ subject: ParkedSubject, _ failure: SyncFailure, unchanged: LocalEntry? = nil) async {
+    ///
+    /// - Parameter isSent: it failed on its way to the provider.
+    func park(
+        _ subject: ParkedSubject, _ failure: SyncFailure, unchanged: LocalEntry? = nil, isSent: Bool = false
+    ) async {
         let waits = failure.remedy == .parkUntilChanged
         retries.failed(
-            subject, unchanged: waits ? unchanged : nil, clock: clock, limit: settings.longestBackoff)
+            subject, unchanged: waits ? unchanged : nil, isFull: failure.errno == ENOSPC,
+            isRefused: failure.remedy == .look || waits && isSent, clock: clock, limit: settings.longestBackoff)
         do {
             try await index.park(subject, message: failure.message, until: waits ? .changed : .retry)
         } catch {
@@ -231,14 +273,6 @@ final class OpenUploads: Sendable {
         get { sent.withLock { $0[item] } }
         set { sent.withLock { $0[item] = newValue } }
     }
-}
-
-/// Tells work on another thread to end.
-private final class StopFlag: Sendable {
-    private let flag = Atomic(false)
-
-    var isSet: Bool { flag.load(ordering: .relaxed) }
-    func set() { flag.store(true, ordering: .relaxed) }
 }
 
 extension LocalChange {

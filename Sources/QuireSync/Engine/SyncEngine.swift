@@ -15,6 +15,8 @@ struct RoundReport: Sendable, Hashable {
     var offline: String?
     /// Why the round ended early otherwise (the index could not be read).
     var failure: String?
+    /// Until when the drive is paused: nothing was done, or not all.
+    var pause: PauseEnd?
 
     /// Whether anything was sent, applied or recorded.
     var madeProgress: Bool { push.sent > 0 || answersFound > 0 || (pull?.applied ?? 0) > 0 }
@@ -106,7 +108,12 @@ final class SyncEngine: Sendable {
     /// Pushes what is due, and pulls if asked or needed. One at a time; others wait their turn.
     /// - Parameter isUrgent: also when the provider was not there a moment ago.
     func round(isUrgent: Bool, pulls: Bool) async -> RoundReport {
-        await gate.run { await serialRound(isUrgent: isUrgent, pulls: pulls) }
+        await gate.run {
+            let report = await context.pause.unlessPaused { await self.serialRound(isUrgent: isUrgent, pulls: pulls) }
+            var result = report ?? RoundReport()
+            result.pause = context.pause.end
+            return result
+        }
     }
 
     private func serialRound(isUrgent: Bool, pulls: Bool) async -> RoundReport {
@@ -121,8 +128,13 @@ final class SyncEngine: Sendable {
             // Before anything is sent: a document that arrived under another name would be sent once more.
             report.answersFound = try await LostAnswers(context: context).find(again: false)
             let (pullsFirst, confirmed) = state.withLock { ($0.lastPoll == nil, $0.deletionsConfirmed) }
-            if pullsFirst { report.pull = try await pull(confirmed) }
-            report.push = try await PushRound(context: context, isUrgent: isUrgent).run()
+            if pullsFirst {
+                let parked = try await context.index.parked(context.container.id)
+                context.retries.adopt(parked.map(\.subject), now: context.clock.now())
+                report.pull = try await pull(confirmed)
+            }
+            report.push = try await push(isUrgent)
+            try await tellOthers()
             let mustPull = state.withLock { state in
                 // What is to be looked at may be in the store, with nothing changed at the provider.
                 state.mustPull = state.mustPull || report.push.needsLook
@@ -131,6 +143,7 @@ final class SyncEngine: Sendable {
             if mustPull { report.answersFound += try await LostAnswers(context: context).find(again: true) }
             if pulls && !pullsFirst || mustPull { report.pull = try await pull(confirmed) }
             try await clearSettled(report)
+            state.withLock { ($0.offline, $0.backoff) = (nil, Backoff()) }
             report.retriesSoon = report.parked > 0 && context.retries.hasFreshFailures
         } catch let failure as SyncFailure {
             note(failure, &report)
@@ -140,6 +153,22 @@ final class SyncEngine: Sendable {
                 "a round ended early", metadata: ["error": "\(error)", "container": "\(context.container.id)"])
         }
         return report
+    }
+
+    /// That this fails otherwise than by the network is no reason to stop: it is tried again with the next round.
+    private func tellOthers() async throws {
+        do throws(SyncFailure) {
+            try await context.announcements.tell(context)
+        } catch {
+            if error.remedy == .offline || error.remedy == .cancelled { throw error }
+            context.logger.info("other devices were not told of changes", metadata: ["error": "\(error.message)"])
+        }
+    }
+
+    /// The next look at the provider is one at everything, where it might otherwise be at what devices tell each other.
+    func expectForeignChanges() {
+        guard context.provider.capabilities.announcements else { return }
+        state.withLock { $0.mustPull = true }
     }
 
     /// Takes back what was said of changes that are none any more.
@@ -153,7 +182,8 @@ final class SyncEngine: Sendable {
 
     private func note(_ failure: SyncFailure, _ report: inout RoundReport) {
         switch failure.remedy {
-        case .offline:
+        // Where not one item failed but the whole, a listing or the way in, the provider is of no use for now.
+        case .offline, .look, .park, .parkUntilChanged:
             report.offline = failure.message
             state.withLock { state in
                 state.isConnected = false
@@ -161,7 +191,7 @@ final class SyncEngine: Sendable {
                 let pause = state.backoff.next(limit: context.settings.longestBackoff, random: context.clock.random())
                 state.retryAt = context.clock.now().advanced(by: pause)
             }
-        case .look, .later, .park, .parkUntilChanged, .cancelled:
+        case .later, .cancelled:
             report.failure = failure.message
         }
     }
@@ -171,18 +201,32 @@ final class SyncEngine: Sendable {
     /// Makes sure that the provider is there and is the one it was.
     func connect() async throws {
         guard !state.withLock({ $0.isConnected }) else { return }
-        let key = "provider.identity.\(context.container.providerName)"
-        let expected = try await context.index.value(key)
-        let found = try await context.ask { () throws(ProviderError) in
-            try await context.provider.connect(expected: expected)
-        }
-        if expected == nil { try await context.index.setValue(key, found) }
-        state.withLock { state in
+        try await context.reach()
+        try await requireConditions()
+        let wasOffline = state.withLock { state in
             state.isConnected = true
-            state.offline = nil
             state.retryAt = nil
-            state.backoff = Backoff()
             state.mustPull = true
+            return state.offline != nil
+        }
+        // It counts as there once a round was of use.
+        if wasOffline { wake() }
+    }
+
+    /// What kept one device from overwriting another when the account was added must do so still.
+    ///
+    /// A server that is set up otherwise since then would lose updates unnoticed.
+    private func requireConditions() async throws {
+        let key = "provider.conditions.\(context.container.providerName)"
+        let found = context.provider.capabilities.conditionalWrites
+        guard found != .untried else { return }
+        guard found == .detected else { return try await context.index.setValue(key, found.rawValue) }
+        guard try await context.index.value(key) == nil else {
+            throw SyncFailure(
+                .offline,
+                "\(context.container.providerName) has neither locks nor conditions any more, so two devices could "
+                    + "overwrite each other; have the server set right, or add it under another name with --accept-lossy"
+            )
         }
     }
 
@@ -195,8 +239,25 @@ final class SyncEngine: Sendable {
         wake()
     }
 
+    private func push(_ isUrgent: Bool) async throws -> PushResult {
+        do {
+            let result = try await PushRound(context: context, isUrgent: isUrgent).run()
+            // A cursor that is a digest of the listing is the same again once somebody has undone what was sent.
+            if result.sent > 0, !context.provider.capabilities.announcements {
+                try await context.index.setValue(cursorKey, nil)
+            }
+            return result
+        } catch {
+            // Some may have been sent.
+            state.withLock { $0.mustPull = true }
+            throw error
+        }
+    }
+
+    private var cursorKey: String { "cursor.\(context.container.id)" }
+
     private func pull(_ confirmed: Bool) async throws -> PullResult {
-        let key = "cursor.\(context.container.id)"
+        let key = cursorKey
         let cursor = try await context.index.value(key).map { ChangeCursor($0) }
         let started = context.clock.now()
         // After anything unexpected only a whole listing tells.
@@ -228,7 +289,12 @@ final class SyncEngine: Sendable {
     }
 
     private func pause(after report: RoundReport) -> Duration {
+        if context.pause.isHeld { return .milliseconds(500) }
         let now = context.clock.now()
+        if let end = report.pause {
+            guard case .at(let time) = end else { return .seconds(86_400) }
+            return min(.seconds(86_400), max(.milliseconds(10), time.since(now)))
+        }
         let (retryAt, lastPoll) = state.withLock { ($0.retryAt, $0.lastPoll) }
         if let retryAt { return max(.milliseconds(10), retryAt.since(now)) }
         if report.push.needsLook { return .milliseconds(100) }

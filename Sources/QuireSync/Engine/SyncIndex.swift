@@ -22,6 +22,9 @@ package protocol SyncIndex: StoreEventSink {
     /// How much of that there is.
     func pendingTotals(_ container: ContainerID) async throws -> PendingTotals
 
+    /// The sizes of files whose content is to be sent.
+    func pendingBytes(_ container: ContainerID) async throws -> Int64
+
     /// Those of what failed that are still to be done.
     func pending(of subjects: [ParkedSubject], in container: ContainerID) async throws -> Set<ParkedSubject>
 
@@ -49,7 +52,14 @@ package protocol SyncIndex: StoreEventSink {
     /// Subjects parked, with what was said of them.
     func parked(_ container: ContainerID) async throws -> [ParkedChange]
 
+    /// Of a directory: with all that is and comes below it.
     func setPinned(_ id: ItemID, _ isPinned: Bool) async throws
+
+    /// How much content is here, and which files' content can go: a page, by id, after `id`.
+    func spaceUse() async throws -> SpaceUse
+    func evictableFiles(after id: ItemID?, limit: Int) async throws -> [EvictableFile]
+    /// Pinned files whose content is not here, at most `limit`.
+    func pinnedDataless(limit: Int) async throws -> [IndexedItem]
 
     /// Uploads that were begun and not acknowledged. While no push runs: those whose answer was lost.
     func unansweredUploads(_ container: ContainerID) async throws -> [UnansweredUpload]

@@ -13,12 +13,26 @@ package struct Transfer: Sendable, Hashable {
     package var total: ByteCount
 }
 
+/// How much was transferred.
+package struct TransferSum: Sendable, Hashable {
+    package var files = 0
+    package var bytes: Int64 = 0
+    /// Of these, those that went up.
+    package var uploaded: Int64 = 0
+
+    func since(_ before: TransferSum) -> TransferSum {
+        TransferSum(
+            files: files - before.files, bytes: bytes - before.bytes, uploaded: uploaded - before.uploaded)
+    }
+}
+
 /// What is being transferred now, for states and progress; readable from any thread.
 package final class TransferBoard: Sendable {
     private struct State {
         var transfers: [ItemID: Transfer] = [:]
         var watchers: [UInt64: @Sendable (ItemID, ByteCount) -> Void] = [:]
         var nextWatcher: UInt64 = 0
+        var finished = TransferSum()
         var observer: (@Sendable (ItemID) -> Void)?
     }
 
@@ -26,6 +40,9 @@ package final class TransferBoard: Sendable {
     private let state = Lock(State())
 
     package init() {}
+
+    /// All that arrived since the beginning.
+    package var finished: TransferSum { state.withLock { $0.finished } }
 
     /// All transfers under way.
     package var current: [Transfer] { state.withLock { Array($0.transfers.values) } }
@@ -65,9 +82,14 @@ package final class TransferBoard: Sendable {
         for watcher in watchers { watcher(item, done) }
     }
 
-    func end(_ item: ItemID) {
+    /// - Parameter arrived: whole, and not given up.
+    func end(_ item: ItemID, arrived: Bool) {
         let observer = state.withLock { state in
-            state.transfers[item] = nil
+            if let transfer = state.transfers.removeValue(forKey: item), arrived {
+                state.finished.files += 1
+                state.finished.bytes += transfer.total.bytes
+                if transfer.direction == .upload { state.finished.uploaded += transfer.total.bytes }
+            }
             return state.observer
         }
         observer?(item)

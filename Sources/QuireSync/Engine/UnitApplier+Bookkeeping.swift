@@ -24,6 +24,8 @@ extension UnitApplier {
 
     func followMove(_ unit: TreeUnit) -> UnitOutcome {
         guard let base = unit.base, let moved = movedBase(unit) else { return .nothing }
+        // Its path is the same, but of another directory, which has to get there first.
+        guard moved != base else { return .later }
         context.index.record(.baseMoved(container: context.container.id, from: base.path, moved))
         return .done
     }

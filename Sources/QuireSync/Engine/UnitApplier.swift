@@ -12,8 +12,8 @@ enum UnitOutcome: Sendable, Hashable {
     case nothing
     /// The item changed or is in use: next round.
     case later
-    /// Something else is at this place (below the container's root).
-    case occupied(RelativePath)
+    /// Something else is at this place (below the container's root); for so long that the user was told.
+    case occupied(RelativePath, isTold: Bool = false)
     case failed(SyncFailure)
 }
 
@@ -46,6 +46,7 @@ struct UnitApplier: Sendable {
         else { return outcome }
         let failure = SyncFailure(.park, message)
         await context.park(subject, failure)
+        if case .occupied(let place, _) = outcome { return .occupied(place, isTold: true) }
         return .failed(failure)
     }
 
@@ -107,8 +108,10 @@ extension UnitApplier {
             return try await installed(
                 remote, at: target, in: directory, expecting: .absent, mode: { _ in mode }, fetching: false, owner: nil)
         }
+        // Object stores have no times of directories.
+        let mtime = remote.mtime == .unknown ? context.clock.now() : remote.mtime
         let change = LocalChange(
-            path: context.drivePath(target), .makeDirectory(mode: mode, mtime: remote.mtime), expecting: .absent,
+            path: context.drivePath(target), .makeDirectory(mode: mode, mtime: mtime), expecting: .absent,
             base: record(remote), within: directory.inode)
         let result = try await context.commitCoordinated(change)
         if case .done(let status?) = result { made.insert(remote.path, inode: status.inode) }
@@ -125,10 +128,15 @@ extension UnitApplier {
         }
         let isHere = if case .dataless = local.content { false } else { true }
         let isPinned = try await pinned(local.id)
-        let fetching = isPinned || isHere && remote.size <= context.settings.refreshLimit
-        return try await installed(
+        let isWanted = isPinned || isHere && remote.size <= context.settings.refreshLimit
+        // What is pinned comes when there is room.
+        let fetching = isWanted ? await context.space.hasRoom(for: remote.size) : false
+        let outcome = try await installed(
             remote, at: local.path, in: .any, expecting: .fingerprint(local.fingerprint), mode: mode,
             fetching: fetching, owner: local.id)
+        // What was here of the version before.
+        if outcome == .done { context.arriving.drop(local.id) }
+        return outcome
     }
 
     private func pinned(_ id: ItemID) async throws(SyncFailure) -> Bool {
@@ -215,6 +223,7 @@ extension UnitApplier {
             if let item, Self.isSame(item, base) { return .later }
         }
         let outcome = try await commit(local.path, .remove, .fingerprint(local.fingerprint), nil)
+        if outcome == .done { context.arriving.drop(local.id) }
         if outcome == .done { return unit.base == nil ? .done : forget(unit) }
         guard outcome == .later, local.facts.kind == .directory else { return outcome }
         return try await keepNonEmpty(unit, local)

@@ -72,6 +72,9 @@ package struct BaseState: Sendable, Hashable {
         self.version = version
         self.facts = facts
     }
+
+    /// False for a directory that the index made up above something whose place at the provider it was told.
+    var isKnown: Bool { !version.rawValue.isEmpty }
 }
 
 /// What the provider has now.

@@ -26,7 +26,7 @@ package struct PushItem: Sendable, Hashable {
 /// ```
 /// 1. structure, one after the other: directories are created parents first; a move comes after whatever makes its new
 ///    parent, and after whatever leaves its new place; a place taken by a deleted item is cleared first; a ring of moves is
-///    opened by moving one of them to a temporary name.
+///    opened by moving one that is in another's way to a temporary name. What is at such a name is in nobody's way.
 /// 2. content and attributes, all at once.
 /// 3. deletions, deepest first; those of one depth all at once.
 /// ```
@@ -92,7 +92,7 @@ package struct PushOrder: Sendable {
         item.local != nil && (item.base == nil ? item.kind == .directory : item.isMoved)
     }
 
-    private func depth(_ path: RelativePath?) -> Int { path.map { $0.bytes.count { $0 == 0x2F } } ?? 0 }
+    private func depth(_ path: RelativePath?) -> Int { path?.depth ?? 0 }
 
     private func providerPath(ofDirectory path: RelativePath) -> RelativePath? {
         path.isRoot ? .root : directories[path]
@@ -181,16 +181,39 @@ extension PushOrder {
         return false
     }
 
-    /// Moves one item of a ring out of the way: beside its new place where that is known, else beside its present one, in a
-    /// directory that stays. It stays open, with its new present path.
+    /// Moves one item that is in the place that another waits for, or below it, out of the way: beside its new place where that
+    /// is known, else beside its present one, in a directory that stays. It stays open, with its new present path.
     private mutating func openRing() -> Bool {
-        for index in open {
-            guard let here = present[index], here.name != temporaryName else { continue }
-            let there = destination(items[index]).flatMap { $0.isInside(here) ? nil : $0 }
-            let free = stayingDirectory(there?.parent ?? here.parent).appending(temporaryName)
-            guard leaving[free] == nil else { continue }
-            move(index, from: here, to: free, isFinal: false)
-            return true
+        let wanted = Set(open.compactMap { destination(items[$0]) })
+        let blocking = open.filter { index in
+            guard let here = present[index], let name = here.name else { return false }
+            return !isTemporary(name) && destination(items[index]) != here && here.isInside(anyOf: wanted)
+        }
+        guard let index = blocking.min(by: { depth(present[$0]) < depth(present[$1]) }), let here = present[index]
+        else { return false }
+        let there = destination(items[index]).flatMap { $0.isInside(here) ? nil : $0 }
+        let directory = stayingDirectory(there?.parent ?? here.parent)
+        var free = directory.appending(temporaryName)
+        var number = 1
+        while leaving[free] != nil {
+            number += 1
+            free = directory.appending(FileName(unchecked: temporaryName.bytes + Array("-\(number)".utf8)))
+        }
+        move(index, from: here, to: free, isFinal: false)
+        return true
+    }
+
+    private func isTemporary(_ name: FileName) -> Bool {
+        TransitName.matches(name) || name.bytes.starts(with: temporaryName.bytes)
+    }
+}
+
+extension RelativePath {
+    fileprivate func isInside(anyOf paths: Set<RelativePath>) -> Bool {
+        var current: RelativePath? = self
+        while let path = current, !path.isRoot {
+            if paths.contains(path) { return true }
+            current = path.parent
         }
         return false
     }

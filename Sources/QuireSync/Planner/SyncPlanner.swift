@@ -32,8 +32,9 @@ import QuireCore
 /// neither, but another version: adopt
 /// ```
 /// A directory that was removed and made anew here counts as changed until the provider confirmed it, and one that was made
-/// anew there is no longer the base's: its deletion here says nothing of it. What a pull has moved out of the way
-/// (`TransitName`) has not moved.
+/// anew there is no longer the base's: its deletion here says nothing of it; nor does a base of unknown version, made for what
+/// lies below it, say that anything was here. What a pull has moved out of the way
+/// (`TransitName`) has not moved. Where two moves would put two directories into each other, `TreeDiff` takes back this device's.
 package enum SyncPlanner {
     /// The plan for one item. Nil means: is not there.
     package static func plan(base: BaseState?, local: LocalState?, remote: RemoteState?) -> ItemPlan {
@@ -42,7 +43,7 @@ package enum SyncPlanner {
         switch (local, remote) {
         case (nil, nil): return [.forget]
         case (nil, let remote?):
-            return differs(remote, from: base) || isAnotherDirectory(remote, base)
+            return differs(remote, from: base) || isAnotherDirectory(remote, base) || !base.isKnown
                 ? [.createLocal] : [.deleteRemote(expecting: remote.version)]
         case (let local?, nil):
             if case .dataless = local.content { return [.removeLocal] }
@@ -176,7 +177,7 @@ extension SyncPlanner {
 
     /// Whether a directory of the same name was made in the place of the base's, as far as versions tell.
     private static func isAnotherDirectory(_ remote: RemoteState, _ base: BaseState) -> Bool {
-        remote.facts.kind == .directory && !base.version.rawValue.isEmpty && base.version != remote.version
+        remote.facts.kind == .directory && base.isKnown && base.version != remote.version
     }
 
     private static func differs(_ remote: RemoteState, from base: BaseState) -> Bool {

@@ -50,6 +50,7 @@ package struct TreeDiff: Sendable {
             let local = targets[path].flatMap { localAt[$0] }.flatMap { linkedItems.contains($0.id) ? nil : $0 }
             units.append(unit(nil, local, item, nodes))
         }
+        undoCircularMoves(&units)
         Self.keepNonEmptyDirectories(&units)
         units.removeAll { $0.plan.steps.isEmpty }
         for index in units.indices { units[index].directory = directory(of: units[index], localAt) }
@@ -71,9 +72,9 @@ extension TreeDiff {
         var targets: [RelativePath: RelativePath] = [.root: .root]
         for path in matching.remote.keys.sorted(by: { $0.bytes.count < $1.bytes.count }) {
             guard let parent = path.parent, let name = path.name else { continue }
-            let followed = (targets[parent] ?? parent).appending(name)
+            let followed = Self.followed(parent, name, targets)
             guard let basePath = matching.baseOfRemote[path], let local = matching.bases[basePath]?.local,
-                !remoteMoved(basePath, path, matching), !local.isInTransit
+                !remoteMoved(basePath, path, matching), !local.isInTransit, !local.isLocalOnly
             else {
                 targets[path] = followed
                 continue
@@ -83,9 +84,16 @@ extension TreeDiff {
         return targets
     }
 
+    /// The provider's place of an item, as a path in the store.
+    private static func followed(
+        _ parent: RelativePath, _ name: FileName, _ targets: [RelativePath: RelativePath]
+    ) -> RelativePath { (targets[parent] ?? parent).appending(name) }
+
     private static func remoteMoved(_ base: RelativePath, _ remote: RelativePath, _ matching: TreeMatching) -> Bool {
-        if base == remote { return false }
-        guard base.name == remote.name, let oldParent = base.parent, let newParent = remote.parent else { return true }
+        // A path that is the same may be another directory's by now.
+        guard base.name == remote.name, let oldParent = base.parent, let newParent = remote.parent else {
+            return base != remote
+        }
         return (matching.baseOfRemote[newParent] ?? (newParent.isRoot ? .root : nil)) != oldParent
     }
 
@@ -163,15 +171,40 @@ extension TreeDiff {
         return TreeUnit(base: base, local: local, remote: remote, target: target, plan: plan)
     }
 
+    /// A directory that the provider put into one that this device has put into it: the provider's place counts for both, so
+    /// what was moved here goes back first.
+    private func undoCircularMoves(_ units: inout [TreeUnit]) {
+        let movedHere = units.indices.filter { units[$0].plan.steps.contains(.moveRemote) }
+        let byRemote = Dictionary(movedHere.compactMap { index in units[index].remote.map { ($0.path, index) } }) { $1 }
+        guard !byRemote.isEmpty else { return }
+        for outer in units where outer.plan.steps.contains(.moveLocal) {
+            guard let place = outer.local?.path, outer.target?.isBelow(place) == true else { continue }
+            var highest: Int?
+            var above = outer.remote?.path.parent
+            while let path = above, !path.isRoot {
+                if let index = byRemote[path], units[index].local?.path.isBelow(place) == true { highest = index }
+                above = path.parent
+            }
+            guard let highest, let remote = units[highest].remote?.path, let parent = remote.parent,
+                let name = remote.name
+            else { continue }
+            units[highest].plan.steps = units[highest].plan.steps.map { $0 == .moveRemote ? .moveLocal : $0 }
+            units[highest].target = Self.followed(parent, name, targets)
+        }
+    }
+
     /// A directory that was deleted on one side stays as long as something in it does: edit beats delete.
     private static func keepNonEmptyDirectories(_ units: inout [TreeUnit]) {
+        // What is moved away keeps no directory, nor does what lies in it; where it goes, the provider has one, if of the same
+        // path another.
+        let leaving = Set(units.filter { $0.plan.steps.contains(.moveLocal) }.compactMap(\.local?.path))
         var keptHere: Set<RelativePath> = []
         var keptThere: Set<RelativePath> = []
         for unit in units {
             let steps = unit.plan.steps
-            // What is moved away is not in its way.
-            let stays = steps.contains(.moveLocal) ? unit.target : unit.local?.path
-            if let path = stays, !unit.plan.removesLocal { insertAncestors(of: path, into: &keptHere) }
+            if let path = unit.local?.path, !unit.plan.removesLocal {
+                insertAncestors(of: path, into: &keptHere, leaving: leaving)
+            }
             if let path = unit.remote?.path, steps.contains(.createLocal) || steps.contains(.moveLocal) {
                 insertAncestors(of: path, into: &keptThere)
             }
@@ -187,8 +220,13 @@ extension TreeDiff {
         }
     }
 
-    private static func insertAncestors(of path: RelativePath, into paths: inout Set<RelativePath>) {
-        var current = path.parent
-        while let parent = current, !parent.isRoot, paths.insert(parent).inserted { current = parent.parent }
+    /// - Parameter leaving: what is above one of these is none.
+    private static func insertAncestors(
+        of path: RelativePath, into paths: inout Set<RelativePath>, leaving: Set<RelativePath> = []
+    ) {
+        var current = path
+        while !leaving.contains(current), let parent = current.parent, !parent.isRoot, paths.insert(parent).inserted {
+            current = parent
+        }
     }
 }

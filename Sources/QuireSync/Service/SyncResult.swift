@@ -9,6 +9,8 @@ package enum SyncResult: Sendable, Hashable {
     /// A provider cannot be reached; `pending` changes wait for it.
     case unreachable(message: String, pending: Int)
     case timedOut(pending: Int)
+    /// The drive was paused by its user; `pending` changes wait.
+    case paused(until: PauseEnd, pending: Int)
 }
 
 /// What `quire status` says of synchronisation.
@@ -29,4 +31,6 @@ package struct SyncStatus: Sendable, Hashable {
     package var engines: [EngineStatus] = []
     /// Deletions that wait for `quire sync --confirm-deletes`: what is missing here is kept at the providers, or the other way.
     package var heldDeletions = 0
+    /// Until when the drive is paused; nil while it is not.
+    package var pauseEnd: PauseEnd?
 }

@@ -28,32 +28,10 @@ extension SyncService {
         return dataless.count
     }
 
-    /// The earlier versions of a document that its provider keeps, newest first; none where it is no provider for that.
-    package func earlierVersions(of path: RelativePath) async throws(QuireError) -> [RemoteItem] {
-        guard let engine = engine(for: path) else { return [] }
-        let context = engine.context
-        guard context.provider.capabilities.earlierVersions else { return [] }
-        let item = try await reading { try await self.environment.index.item(drivePath: path) }
-        guard let remote = item?.base?.path else { return [] }
-        do throws(ProviderError) {
-            return try await context.provider.earlierVersions(of: remote)
-        } catch {
-            guard error.code == .notFound else {
-                throw QuireError(
-                    error.isRetryable ? .temporary : .failed, error.description,
-                    remedy: "Try again when the provider can be reached.")
-            }
-            return []
-        }
-    }
-
     private func watch(_ items: [IndexedItem], _ progress: @escaping @Sendable (DownloadProgress) -> Void) -> UInt64? {
         guard !items.isEmpty else { return nil }
-        let sum = DownloadSum(items.map { ($0.entry.id, $0.entry.facts.size) })
-        progress(sum.progress)
-        return transfers.watch { item, arrived in
-            if let changed = sum.note(item, arrived) { progress(changed) }
-        }
+        let sum = DownloadSum(items.map { ($0.entry.id, $0.entry.facts.size) }, tell: progress)
+        return transfers.watch { item, arrived in sum.note(item, arrived) }
     }
 
     /// Takes the content of a file, or of all clean files below a directory, off this device; the provider keeps it.
@@ -75,10 +53,20 @@ extension SyncService {
         return evicted
     }
 
+    /// As `quire evict`, for room: what cannot go stays, and nobody is told.
+    func makeDataless(_ item: IndexedItem) async -> Bool {
+        do { return try await evict(item) } catch { return false }
+    }
+
     private func evict(_ item: IndexedItem) async throws(QuireError) -> Bool {
-        if case .dataless = item.entry.content { return false }
-        guard item.entry.facts.kind == .file, item.entry.facts.size > 0 else { return false }
         let path = item.drivePath
+        if case .dataless = item.entry.content {
+            guard !arriving.isInUse(item.entry.id) else {
+                throw QuireError(.busy, "\(path) is open in a program", remedy: "Close it and try again.")
+            }
+            return arriving.drop(item.entry.id)
+        }
+        guard item.entry.facts.kind == .file, item.entry.facts.size > 0 else { return false }
         if item.isPinned {
             throw QuireError(
                 .notAllowed, "\(path) is pinned to this device", remedy: "Unpin it first: quire unpin \(path)")
@@ -90,12 +78,27 @@ extension SyncService {
                 .notAllowed, "\(path) has content that is not at the provider yet",
                 remedy: "Upload it first: quire sync")
         }
+        if try await hasOtherName(item, engine.context) {
+            throw QuireError(
+                .notAllowed, "\(path) has another name (a hard link), under which its content would stay here",
+                remedy: "Remove the other name first: find -samefile \(path)")
+        }
         switch try await installPlaceholder(item, base, engine.context) {
         case .done:
             engine.context.announce(item.entry.path, .downloadingStatus)
             return true
         case .busy: throw QuireError(.busy, "\(path) is open in a program", remedy: "Close it and try again.")
         case .stale: throw QuireError(.busy, "\(path) has just changed", remedy: "Upload it first: quire sync")
+        }
+    }
+
+    private func hasOtherName(_ item: IndexedItem, _ context: SyncContext) async throws(QuireError) -> Bool {
+        let tree = environment.tree
+        do throws(SyncFailure) {
+            let status = try await context.store { () throws(StoreError) in try tree.status(at: item.drivePath) }
+            return status.map { $0.linkCount > 1 } ?? false
+        } catch {
+            throw QuireError(.failed, error.message)
         }
     }
 
@@ -121,7 +124,7 @@ extension SyncService {
         }
     }
 
-    /// Keeps a file, or all files below a directory, on this device, and brings their content here.
+    /// Keeps a file, or all that is or comes below a directory, on this device, and brings the content here.
     package func pin(_ path: RelativePath) async throws(QuireError) {
         try await setPinned(path, true)
         try await download(path)
@@ -131,9 +134,10 @@ extension SyncService {
     package func unpin(_ path: RelativePath) async throws(QuireError) { try await setPinned(path, false) }
 
     private func setPinned(_ path: RelativePath, _ isPinned: Bool) async throws(QuireError) {
-        for item in try await files(path) {
-            try await reading { try await self.environment.index.setPinned(item.entry.id, isPinned) }
-        }
+        try await reading { try await self.environment.index.settle() }
+        let item = try await reading { try await self.environment.index.item(drivePath: path) }
+        guard let item else { throw QuireError(.notFound, "nothing is at \(path) on the drive") }
+        try await reading { try await self.environment.index.setPinned(item.entry.id, isPinned) }
     }
 
     private func files(_ path: RelativePath) async throws(QuireError) -> [IndexedItem] {

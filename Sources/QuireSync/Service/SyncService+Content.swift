@@ -48,28 +48,88 @@ extension SyncService: ContentSource {
         }
     }
 
-    private func attemptDownload(_ path: RelativePath, inode: UInt64) async throws -> Attempt {
+    /// What is at a path of the drive, and what is known of it.
+    struct Sight {
+        let engine: SyncEngine
+        let status: FileStatus?
+        let mark: Placeholder.Mark
+        let item: IndexedItem?
+    }
+
+    /// Looks at a path; what happened before is in the index then.
+    ///
+    /// - Returns: nil where no engine keeps it.
+    func look(at path: RelativePath) async throws(SyncFailure) -> Sight? {
         do { try await environment.index.settle() } catch {
             logger.info("the index is behind", metadata: ["error": "\(error)"])
         }
-        guard let engine = engine(for: path) else {
-            throw SyncFailure(.park, "\(path) is in no container that is kept at a provider", errno: ENOENT)
-        }
-        let context = engine.context
+        guard let engine = engine(for: path) else { return nil }
         let tree = environment.tree
-        let (status, mark) = try await context.store { () throws(StoreError) in
+        let (status, mark) = try await engine.context.store { () throws(StoreError) in
             (try tree.status(at: path), try Placeholder.mark(at: path, in: tree))
         }
-        let item = try await environment.index.item(drivePath: path)
-        guard let status, status.kind == .file, status.inode == inode || mark.isDataless else {
+        do {
+            let item = try await environment.index.item(drivePath: path)
+            return Sight(engine: engine, status: status, mark: mark, item: item)
+        } catch {
+            throw SyncFailure(.park, "\(path): \(error)")
+        }
+    }
+
+    private func attemptDownload(_ path: RelativePath, inode: UInt64) async throws -> Attempt {
+        guard let sight = try await look(at: path) else {
+            throw SyncFailure(.park, "\(path) is in no container that is kept at a provider", errno: ENOENT)
+        }
+        let (engine, mark, item) = (sight.engine, sight.mark, sight.item)
+        guard let status = sight.status, status.kind == .file, status.inode == inode || mark.isDataless else {
             if let item, item.drivePath != path { return .moved(item.drivePath) }
             // Another file took its place, as the content itself does: who waits looks at what is there now.
-            if status?.kind == .file { return .done }
+            if sight.status?.kind == .file { return .done }
             throw SyncFailure(.park, "\(path) is not there any more", errno: ENOENT)
         }
         guard mark.isDataless else { return .done }
         try await engine.connect()
-        return try await download(path, status, mark, item, context)
+        if let place = place(sight), let done = try await complete(place) { return done }
+        return try await download(path, status, mark, item, engine.context)
+    }
+
+    /// Brings what is missing of a document that comes in parts, and has it take its placeholder's place.
+    ///
+    /// - Returns: nil where it has to come whole: the provider has another version, or no parts.
+    private func complete(_ place: ArrivingPlace) async throws -> Attempt? {
+        let (path, status, context) = (place.item.drivePath, place.status, place.engine.context)
+        guard let document = try await arriving(place), var base = place.item.base else { return nil }
+        context.announce(place.item.entry.path, .isDownloading)
+        defer { context.announce(place.item.entry.path, .isDownloading, .downloadingStatus) }
+        do throws(SyncFailure) {
+            try await document.wait(for: 0..<document.size)
+        } catch {
+            guard [.look, .parkUntilChanged].contains(error.remedy) else { throw error }
+            arriving.drop(place.subject.item)
+            return nil
+        }
+        let known = base.checksum
+        let found = try await context.cancellableStore { (isCancelled) throws(StoreError) in
+            try document.content.finish(
+                mtime: status.mtime, mode: status.mode & 0o777, known: known, isCancelled: isCancelled)
+        }
+        guard let found else {
+            arriving.drop(place.subject.item)
+            throw Self.isCorrupt(path)
+        }
+        base.checksum = found
+        let change = LocalChange(
+            path: path, .install(stagedPath: document.content.path, dataless: false),
+            expecting: .fingerprint(status.fingerprint), base: base, keepsContent: true)
+        guard case .done = try await context.commit(change) else { return .busy }
+        arriving.drop(place.subject.item)
+        return .done
+    }
+
+    private static func isCorrupt(_ path: RelativePath) -> SyncFailure {
+        SyncFailure(
+            .park,
+            "\(path): what the provider sent is not what was uploaded (its SHA-256 differs); compare it with a backup")
     }
 
     private func download(
@@ -90,10 +150,7 @@ extension SyncService: ContentSource {
         if fetched.item.version == version, let known = item?.base?.checksum ?? mark.checksum,
             let arrived = fetched.item.checksum, arrived != known
         {
-            throw SyncFailure(
-                .park,
-                "\(path): what the provider sent is not what was uploaded (its SHA-256 differs); compare it with a backup"
-            )
+            throw Self.isCorrupt(path)
         }
         if fetched.item.version == version, fetched.item.mtime != status.mtime {
             let staging = context.staging

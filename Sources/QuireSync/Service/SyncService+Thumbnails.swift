@@ -21,6 +21,9 @@ extension SyncService {
     private static func room(_ engine: SyncEngine) -> ThumbnailRoom {
         let container = engine.context.container
         return ThumbnailRoom(
-            container: container.id, root: container.root, storage: container.provider as? any ThumbnailStorage)
+            container: container.id, root: container.root,
+            storage: (container.provider as? any ThumbnailStorage).map {
+                PausableThumbnails(storage: $0, pause: engine.context.pause)
+            })
     }
 }

@@ -15,24 +15,42 @@ package final class SyncService: Sendable {
     /// What is being transferred now: an item's state is `uploading` or `downloading` while it is in here.
     package let transfers = TransferBoard()
     let downloads = DownloadRegistry()
-    private let containersChanged = WakeSignal()
+    let space: SpaceKeeper
+    let pausing: PauseSwitch
+    private let pinned: PinnedContent
+    let arriving: ArrivingDocuments
+    let containersChanged = WakeSignal()
     /// Innermost lock: nothing else is taken while it is held.
-    private let current: Lock<[SyncEngine]>
+    let current: Lock<[SyncEngine]>
 
     package init(
         environment: SyncEnvironment, containers: [SyncedContainer], logger: Logger = Logger(label: "quire.sync")
     ) {
         self.environment = environment
         self.logger = logger
+        var left: [PartialContent.Left] = []
+        do throws(StoreError) {
+            left = try PartialContent.left(in: environment.partialPath, staging: environment.staging)
+        } catch {
+            logger.warning("what is here of documents in parts cannot be read", metadata: ["error": "\(error)"])
+        }
+        arriving = ArrivingDocuments(directory: environment.partialPath, staging: environment.staging, left: left)
+        pausing = PauseSwitch(clock: environment.clock)
+        pinned = PinnedContent(
+            index: environment.index, settings: environment.settings, clock: environment.clock, pause: pausing)
+        space = SpaceKeeper(environment, arriving: arriving, pool: pool, logger: logger)
         current = Lock([])
         current.withLock { $0 = makeEngines(containers) }
+        space.setEvict { [weak self] in await self?.makeDataless($0) ?? false }
     }
 
-    private func makeEngines(_ containers: [SyncedContainer]) -> [SyncEngine] {
+    func makeEngines(_ containers: [SyncedContainer]) -> [SyncEngine] {
         containers.map { container in
             SyncEngine(
                 context: SyncContext(
-                    environment: environment, container: container, transfers: transfers, pool: pool, logger: logger))
+                    environment: environment, container: container, transfers: transfers, space: space, pause: pausing,
+                    arriving: arriving,
+                    pool: pool, logger: logger))
         }
     }
 
@@ -50,15 +68,18 @@ package final class SyncService: Sendable {
 
     /// Runs all engines until the task is cancelled; returns when they have ended.
     package func run() async {
+        await sweepArriving()
         while !Task.isCancelled {
             await withTaskGroup(of: Void.self) { group in
                 let engines = engines
                 for engine in engines {
-                    group.addTask { await withTaskExecutorPreference(BackgroundExecutor.shared) { await engine.run() } }
+                    group.addTask { await withTaskExecutorPreference(PoolExecutor.background) { await engine.run() } }
                 }
                 group.addTask { [commits = environment.index.commits()] in
                     for await _ in commits { for engine in engines { engine.wake() } }
                 }
+                group.addTask { [space] in await space.run() }
+                group.addTask { await self.pinned.run(self.materialize) }
                 await containersChanged.wait(atMost: .seconds(86_400 * 365), clock: environment.clock)
                 group.cancelAll()
                 await group.waitForAll()
@@ -112,16 +133,23 @@ package final class SyncService: Sendable {
             logger.info("the index is behind", metadata: ["error": "\(error)"])
         }
         await environment.index.rescanFinished()
-        for engine in engines { engine.context.retries.forgetPauses(now: environment.clock.now()) }
+        for engine in engines {
+            engine.context.retries.forgetPauses(now: environment.clock.now())
+            engine.context.providerRoom.forgetPause(now: environment.clock.now())
+            engine.expectForeignChanges()
+        }
         var pulls = false
         while !Task.isCancelled, !request.isAbandoned {
+            await pausing.released()
+            if let end = pausing.end { return .paused(until: end, pending: await pendingCount()) }
             let reports = await roundOfAll(pulls: pulls)
             if let outcome = await outcome(reports) { return outcome }
             // The provider is listed when all is sent.
             pulls = reports.allSatisfy { !$0.madeProgress && $0.push.waiting + $0.push.busy == 0 }
-            if !pulls, !reports.contains(where: { $0.madeProgress || $0.push.needsLook }) {
-                // Something waits for its time, or is in use.
-                do { try await environment.clock.sleep(.milliseconds(50)) } catch { break }
+            let isWaiting = !pulls || reports.contains { $0.retriesSoon }
+            if isWaiting, !reports.contains(where: { $0.madeProgress || $0.push.needsLook }) {
+                // Something waits for its time, or is in use; or has failed, and is tried again with a pause.
+                do { try await environment.clock.sleep(.milliseconds(pulls ? 250 : 50)) } catch { break }
             }
         }
         return .timedOut(pending: await pendingCount())
@@ -159,9 +187,16 @@ package final class SyncService: Sendable {
 
     // MARK: - status
 
+    /// Has the limits of space hold from now on; to be called before programs write.
+    package func beginSpace() async { await space.look() }
+
+    /// How the drive stands with its limits of space; nil where it has none. Looks anew, and evicts where it is time.
+    package func spaceReport() async -> SpaceReport? { await space.report() }
+
     /// How everything stands; reads the index, asks no provider.
     package func status() async -> SyncStatus {
         var status = SyncStatus(transfers: transfers.current, engines: engines.map(\.status))
+        status.pauseEnd = pausing.end
         status.pending.downloads = status.transfers.count { $0.direction == .download }
         do {
             try await environment.index.settle()

@@ -1,5 +1,6 @@
 package import Foundation
 import Glibc
+package import QuireConfinement
 package import QuireCore
 
 /// Makes pictures of documents, by confined programs.
@@ -49,8 +50,7 @@ package struct ThumbnailMaker: Sendable {
         let directory = try directories.make()
         defer { WorkDirectory.remove(directory) }
         let input = "\(directory)/document.\(Self.plain(ending))"
-        try Self.bring(copy, to: input)
-        directories.hand(input)
+        try directories.bring(copy, to: input)
         return try picture(of: input, recipes.recipes(for: type), in: directory, size, isCancelled)
     }
 
@@ -105,14 +105,7 @@ package struct ThumbnailMaker: Sendable {
 
     /// What a program wrote, if it is a plain file with a picture that may be shown.
     static func sound(_ path: String, side: Int) -> Data? {
-        // The program may have put a link, or a pipe, in place of a file.
-        let descriptor = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
-        guard descriptor >= 0 else { return nil }
-        let handle = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
-        var status = stat()
-        guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG, status.st_size <= largestPicture,
-            let data = try? handle.readToEnd()
-        else { return nil }
+        guard let data = WorkDirectory.read(path, limit: largestPicture) else { return nil }
         return sound(data, side: side)
     }
 
@@ -125,16 +118,5 @@ package struct ThumbnailMaker: Sendable {
     private static func plain(_ ending: String) -> String {
         let letters = ending.utf8.filter { (0x30...0x39).contains($0) || (0x61...0x7A).contains($0 | 0x20) }
         return String(decoding: letters.prefix(16), as: UTF8.self)
-    }
-
-    private static func bring(_ copy: String, to target: String) throws(QuireError) {
-        if rename(copy, target) == 0 { return }
-        do {
-            // Another filesystem.
-            try FileManager.default.moveItem(atPath: copy, toPath: target)
-        } catch {
-            unlink(copy)
-            throw QuireError(.failed, "\(copy) cannot be brought to \(target): \(error)")
-        }
     }
 }

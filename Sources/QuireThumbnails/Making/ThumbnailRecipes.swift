@@ -1,5 +1,5 @@
 import Foundation
-import Glibc
+import QuireConfinement
 import QuireCore
 
 /// One way to make a picture of a document.
@@ -24,18 +24,18 @@ package struct ThumbnailRecipes: Sendable {
     ///   - path: where programs are looked for.
     package init(
         directories: [String] = ThumbnailRecipes.standardDirectories,
-        path: [String] = ["/usr/local/bin", "/usr/bin", "/bin"]
+        path: [String] = InstalledProgram.path
     ) {
-        vips = Self.program("vipsthumbnail", path)
-        pdf = Self.program("pdftoppm", path)
+        vips = InstalledProgram.find("vipsthumbnail", in: path)
+        pdf = InstalledProgram.find("pdftoppm", in: path)
         var seen = Set<String>()
         for directory in directories {
             let names = (try? FileManager.default.contentsOfDirectory(atPath: directory)) ?? []
             for name in names.sorted() where name.hasSuffix(".thumbnailer") && seen.insert(name).inserted {
                 guard let data = FileManager.default.contents(atPath: "\(directory)/\(name)"), data.count < 1 << 20,
                     let entry = ThumbnailerEntry(String(decoding: data, as: UTF8.self)),
-                    let program = Self.program(entry.command[0], path),
-                    entry.tryExec.map({ Self.program($0, path) != nil }) ?? true
+                    let program = InstalledProgram.find(entry.command[0], in: path),
+                    entry.tryExec.map({ InstalledProgram.find($0, in: path) != nil }) ?? true
                 else { continue }
                 let recipe = ThumbnailRecipe(program: program) { input, output, size in
                     let uri = ThumbnailCache.uri(Array(input.utf8))
@@ -84,10 +84,5 @@ package struct ThumbnailRecipes: Sendable {
             // It appends the extension by itself.
             ["-png", "-singlefile", "-f", "1", "-l", "1", "-scale-to", "\(size)", input, String(output.dropLast(4))]
         }
-    }
-
-    private static func program(_ name: String, _ path: [String]) -> String? {
-        let candidates = name.hasPrefix("/") ? [name] : path.map { "\($0)/\(name)" }
-        return candidates.first { access($0, X_OK) == 0 }
     }
 }

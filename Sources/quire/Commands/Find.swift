@@ -7,7 +7,8 @@ struct Find: AsyncParsableCommand {
         discussion: """
             Prints paths relative to the drive's root. EXPRESSION is a shell pattern for the name (`*.txt`), or a condition: \
             `name == "report*"c && size > 1MB && (dirty == true || hasConflicts == true)`; Documentation/Queries.md has all of \
-            it. What was saved before the query starts is found, whether its content is here or not.
+            it. What was saved before the query starts is found, whether its content is here or not. Where the configuration says \
+            `content = true`, `content == "word"` finds documents by the words of their text, some seconds after they were saved.
             """)
 
     @OptionGroup var home: HomeOptions
@@ -74,15 +75,37 @@ struct Find: AsyncParsableCommand {
             order: order.isEmpty ? nil : order, limit: limit)
         let (json, null) = (json, null)
         if live {
-            _ = try await drive.caller.call(
-                QueryMethods.Live.self, .init(query: parameters, batchingMilliseconds: 0)
-            ) { LiveLines(json: json, null: null).show($0) }
-            return
+            return try await Self.follow(parameters, LiveLines(json: json, null: null), drive)
         }
-        let result = try await drive.caller.call(ItemMethods.Find.self, parameters) { items in
-            for item in items { Self.show(item, json: json, null: null) }
-        }
+        let result =
+            if json {
+                try await drive.caller.call(ItemMethods.Find.self, parameters) { items in
+                    // A status always has a form in JSON: it came as such.
+                    for item in items { try? Output.json(item) }
+                }
+            } else {
+                try await drive.caller.call(QueryMethods.Paths.self, parameters) { paths in
+                    Output.write(paths.flatMap { Self.line($0.path, null: null) })
+                }
+            }
         if count { Output.line("\(result.count)") }
+    }
+
+    /// Tells what is found until the call ends. Where the index is built anew, it is asked again.
+    private static func follow(
+        _ query: ItemMethods.Find.Parameters, _ lines: LiveLines, _ drive: DriveSession
+    ) async throws {
+        while true {
+            do throws(QuireError) {
+                _ = try await drive.caller.call(
+                    QueryMethods.Live.self, .init(query: query, batchingMilliseconds: 0)
+                ) { lines.show($0) }
+                return
+            } catch {
+                guard error.code == .temporary, lines.gatherAnew() else { throw error }
+                Output.message("\(error.message). Only what differs is told now")
+            }
+        }
     }
 
     /// Whether the argument is a pattern for the name or a condition, which has an operator in it.
@@ -103,10 +126,7 @@ struct Find: AsyncParsableCommand {
         return state
     }
 
-    private static func show(_ item: ItemStatus, json: Bool, null: Bool) {
-        // A status always has a form in JSON: it came as such.
-        if json { return (try? Output.json(item)) ?? () }
-        let bytes = item.path.path.bytes
-        Output.write(null ? bytes + [0] : Array((DisplayBytes.escaped(bytes) + "\n").utf8))
+    private static func line(_ path: RelativePath, null: Bool) -> [UInt8] {
+        null ? path.bytes + [0] : Array(DisplayBytes.escaped(path.bytes).utf8) + [0x0A]
     }
 }

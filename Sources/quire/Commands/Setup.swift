@@ -1,5 +1,6 @@
 import ArgumentParser
 import QuireCore
+import QuireProviders
 
 struct Provider: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -11,8 +12,12 @@ struct Provider: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Add a provider.",
             discussion: """
-                URL is folder:/absolute/path. Makes the home where there is none yet. With --default the provider keeps the drive \
-                from then on.
+                URL is folder:/absolute/path, webdav+https://user@host/path (webdav+http without encryption) or \
+                s3+https://ACCESSKEY@host/bucket/prefix?region=eu-1 (style=virtual for the bucket in the host's name; without an \
+                access key, that of the environment or of profile= in ~/.aws/credentials); pin=SHA256 names the only certificate \
+                to accept. A password or secret key is asked for, or taken from QUIRE_SECRET; at a WebDAV server without a user \
+                it is a bearer token. The account is tried, and what it can do is told. Makes the home where there is none yet. \
+                With --default the provider keeps the drive from then on.
                 """)
 
         @OptionGroup var home: HomeOptions
@@ -26,9 +31,14 @@ struct Provider: AsyncParsableCommand {
         @Flag(name: .customLong("default"), help: "It keeps the default container.")
         var isDefault = false
 
+        @Flag(help: "Add it even if two devices could overwrite each other's changes there.")
+        var acceptLossy = false
+
         func run() async throws {
+            let secret = url.hasPrefix("folder:") ? nil : try SecretPrompt.secret(for: QuireProviders.ProviderURL(url))
             let drive = try await DriveSession.daemonOrStopped(home)
-            let provider = SetupMethods.Provider(name: name, url: url, isDefault: isDefault)
+            let provider = SetupMethods.ProviderAdd.Parameters(
+                name: name, url: url, isDefault: isDefault, secret: secret, acceptsLossy: acceptLossy)
             let outcome = try await drive.caller.call(SetupMethods.ProviderAdd.self, provider)
             for message in outcome.messages { Output.message(message) }
         }
@@ -59,7 +69,8 @@ struct Provider: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Remove a provider that keeps nothing.",
             discussion:
-                "The default provider, and one that keeps a container, is not removed. What it stores stays there.")
+                "The default provider, and one that keeps a container, is not removed. What it stores stays; its secret goes."
+        )
 
         @OptionGroup var home: HomeOptions
 

@@ -29,7 +29,7 @@ struct StoppedDrive: DriveCaller {
 
     private static let makesHome = [
         SetupMethods.ProviderAdd.name, SetupMethods.ProviderList.name, SetupMethods.ProviderRemove.name,
-        SetupMethods.ContainerCreate.name, SetupMethods.ContainerList.name,
+        SetupMethods.ContainerCreate.name, SetupMethods.ContainerList.name, SetupMethods.Limit.name,
     ]
 
     private static var logger: Logger {
@@ -41,12 +41,14 @@ struct StoppedDrive: DriveCaller {
     private func methods(_ home: OpenHome, _ index: DriveIndex) -> MethodTable {
         let configuration = home.configuration
         let view = DriveView(
-            catalog: index, tree: index.tree, providerName: { configuration.providerName(of: $0) },
+            catalog: index, tree: index.tree, searchesContent: configuration.content.isOn,
+            providerName: { configuration.providerName(of: $0) },
             transfer: { _ in nil }, transfers: { [:] },
             containerName: { configuration.displayName(of: $0) })
         var methods = MethodTable()
         ViewMethods(view: view).addMethods(to: &methods)
-        CheckMethods(index: index) { configuration }.addMethods(to: &methods)
+        CheckMethods(index: index, secrets: ProviderSecrets(home: location.home)) { configuration }.addMethods(
+            to: &methods)
         SetupService(location: location, catalog: index) { changed in
             try Self.makeDirectories(changed, in: index.tree)
             return []
@@ -55,8 +57,30 @@ struct StoppedDrive: DriveCaller {
         methods.on(VersionMethods.Versions.self) { target, _ in
             .init(versions: try await versions.list(target.path.path))
         }
+        addPause(to: &methods, index)
         methods.on(DriveMethods.Status.self) { _, _ in try await status(home, index) }
         return methods
+    }
+
+    private func addPause(to methods: inout MethodTable, _ index: DriveIndex) {
+        methods.on(DriveMethods.Pause.self) { parameters, _ in
+            let end = PauseEnd(after: parameters.seconds)
+            try await index.index.setValue(SyncService.pauseKey, end.text)
+            return DriveStatus.Pause(end)
+        }
+        methods.on(DriveMethods.Resume.self) { _, _ in
+            try await index.index.setValue(SyncService.pauseKey, nil)
+            return WireNothing()
+        }
+    }
+
+    /// The pause that the next daemon goes on with; nil where there is none, or it is over.
+    private func pause(_ index: DriveIndex) async throws -> DriveStatus.Pause? {
+        guard let end = try await index.index.value(SyncService.pauseKey).flatMap({ PauseEnd(text: $0) }) else {
+            return nil
+        }
+        if case .at(let time) = end, time <= WallClock.now() { return nil }
+        return DriveStatus.Pause(end)
     }
 
     /// The next daemon's rescan tells the index.
@@ -75,6 +99,8 @@ struct StoppedDrive: DriveCaller {
                 subject: .base(entry.container, entry.path), path: entry.path, message: entry.error.message,
                 since: entry.error.since)
         }
+        let limits = configuration.cache
+        let used = limits.isEmpty ? nil : try await index.index.spaceUse().here
         let names = [configuration.defaultProvider?.name] + configuration.separateContainers.map(\.provider)
         return DriveStatus(
             home: location.home, mountpoint: nil, device: configuration.deviceName, state: .stopped,
@@ -85,6 +111,9 @@ struct StoppedDrive: DriveCaller {
             errors: DriveStatus.Problem.list(errors),
             providers: names.compactMap { $0.flatMap(configuration.provider(named:)) }.map {
                 DriveStatus.Provider(name: $0.name, url: $0.url, online: false)
-            }, lacksMimeDatabase: !TypeCatalog.system.database.isInstalled)
+            }, lacksMimeDatabase: !TypeCatalog.system.database.isInstalled,
+            space: used.map {
+                .init(used: $0, limit: limits.limit?.bytes, keepFree: limits.keepFree?.bytes, left: nil)
+            }, paused: try await pause(index))
     }
 }

@@ -6,13 +6,19 @@ struct Sync: AsyncParsableCommand {
         abstract: "Push and pull until nothing is pending.",
         discussion: """
             Exit code 0: nothing is pending. 2: conflicts or parked errors remain, or deletions are held back. 75: a provider \
-            is unreachable, or time is up.
+            is unreachable, time is up, or the drive is paused.
+
+            Says on a terminal how many files and bytes are done, how fast, and how long the rest takes; elsewhere a line now \
+            and then, when it takes long.
             """)
 
     @OptionGroup var home: HomeOptions
 
     @Option(help: ArgumentHelp("Give up after this many seconds.", valueName: "seconds"))
     var timeout: Double?
+
+    @Flag(help: "Print JSON, one object a line: how far it is, now and then; at the end, how it ended.")
+    var json = false
 
     @Flag(help: "Upload deletions that are held back because so much is missing at once.")
     var confirmDeletes = false
@@ -23,9 +29,14 @@ struct Sync: AsyncParsableCommand {
 
     func run() async throws {
         let drive = try await DriveSession.daemon(home)
+        let lines = ProgressLines(json: json)
         let outcome = try await drive.caller.call(
             DriveMethods.Sync.self,
-            DriveMethods.Sync.Parameters(timeoutSeconds: timeout, confirmDeletes: confirmDeletes ? true : nil))
+            DriveMethods.Sync.Parameters(
+                timeoutSeconds: timeout, confirmDeletes: confirmDeletes ? true : nil, progress: true)
+        ) { lines.show($0) }
+        lines.end()
+        if json { try Output.json(outcome) }
         for message in outcome.messages { Output.message(message) }
         for problem in outcome.errors { Output.message("\(problem.path.path): \(problem.message)") }
         if let message = Self.summary(outcome) { Output.message(message) }
@@ -37,7 +48,7 @@ struct Sync: AsyncParsableCommand {
         switch end {
         case .clean: 0
         case .unresolved, .deletesHeld: 2
-        case .unreachable, .timedOut: 75
+        case .unreachable, .timedOut, .paused: 75
         }
     }
 
@@ -52,6 +63,7 @@ struct Sync: AsyncParsableCommand {
             "deletions are held back because so much is missing at once; `quire sync --confirm-deletes` carries them out"
         case .unreachable: "a provider is unreachable; \(pending)"
         case .timedOut: "time is up; \(pending)"
+        case .paused: "the drive is paused; \(pending)"
         }
     }
 }

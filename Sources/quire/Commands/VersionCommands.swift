@@ -4,8 +4,11 @@ import Synchronization
 
 struct Versions: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "List the kept versions of a document.",
-        discussion: "Newest first: the version's name, its time and size. `quire restore` takes the name.")
+        abstract: "List the earlier versions of a document.",
+        discussion: """
+            Newest first: the version's name, its time and size; those that were kept here, then those that the provider keeps. \
+            `quire restore` takes the name.
+            """)
 
     @OptionGroup var home: HomeOptions
 
@@ -18,12 +21,17 @@ struct Versions: AsyncParsableCommand {
         for version in try await drive.caller.call(VersionMethods.Versions.self, target).versions {
             Output.line("\(version.name)  \(version.date)  \(version.size)")
         }
+        // Only a daemon knows the provider.
+        guard drive.daemon != nil else { return }
+        for version in try await drive.caller.call(VersionMethods.NonlocalVersions.self, target).versions {
+            Output.line("\(version.name)  \(version.date)  \(version.size)  at the provider")
+        }
     }
 }
 
 struct Restore: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Make a kept version a document's content.",
+        abstract: "Make an earlier version a document's content.",
         discussion: "What the document holds now becomes a kept version, so nothing is lost.")
 
     @OptionGroup var home: HomeOptions

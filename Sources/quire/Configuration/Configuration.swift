@@ -1,4 +1,5 @@
 import QuireCore
+import QuireSync
 
 /// What `config.toml` says: the drive, its providers and containers, and its limits.
 struct Configuration: Sendable, Equatable {
@@ -28,15 +29,23 @@ struct Configuration: Sendable, Equatable {
     var deviceName: String
     /// How often providers are asked for changes: 1 … 86,400.
     var pollSeconds = 15
+    /// How often everything at a server is listed anew; 0: so that it takes a twentieth of the time.
+    var listSeconds = 0
     /// How long a document is left alone after a change before it is uploaded: 0 … 3,600,000.
     var settleMilliseconds = 300
     /// Transfers at one time: 1 … 64.
     var parallel = 4
+    /// Most that goes to providers, and comes from them, in bytes a second; nil for as fast as can be.
+    var uploadLimit: ByteCount?
+    var downloadLimit: ByteCount?
     /// How long an operation on the mount waits for a claim: 1 … 3,600.
     var deadlineSeconds = 10
     /// Extensions of directories that are one document.
     var packageExtensions = PackageNames.standardExtensions
+    /// How much room content may take here.
+    var cache = SpaceLimits()
     var thumbnails = ThumbnailSettings()
+    var content = ContentSettings()
     var ephemeralPatterns = EphemeralNames.standardPatterns
     var providers: [Provider] = []
     var containers: [Container] = []

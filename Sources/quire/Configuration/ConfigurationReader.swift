@@ -1,4 +1,5 @@
 import QuireCore
+import QuireSync
 import TOMLKit
 
 /// Reads `config.toml`.
@@ -49,7 +50,10 @@ struct ConfigurationReader {
         }
         note(
             root,
-            known: ["format", "drive", "sync", "coordination", "ephemeral", "thumbnails", "provider", "container"])
+            known: [
+                "format", "drive", "sync", "cache", "coordination", "ephemeral", "thumbnails", "index", "provider",
+                "container",
+            ])
         let drive = try root.section("drive") ?? Section(file: file, name: "drive", table: TOMLTable())
         note(drive, known: ["device_id", "device_name"])
         var result = Configuration(
@@ -77,12 +81,23 @@ struct ConfigurationReader {
 
     private mutating func readLimits(_ root: Section, into result: inout Configuration) throws(QuireError) {
         if let sync = try root.section("sync") {
-            note(sync, known: ["poll_seconds", "settle_milliseconds", "parallel"])
+            note(
+                sync,
+                known: [
+                    "poll_seconds", "list_seconds", "settle_milliseconds", "parallel", "upload_limit", "download_limit",
+                ])
             if let value = try sync.integer("poll_seconds", in: 1...86_400) { result.pollSeconds = value }
+            if let value = try sync.integer("list_seconds", in: 0...86_400) { result.listSeconds = value }
             if let value = try sync.integer("settle_milliseconds", in: 0...3_600_000) {
                 result.settleMilliseconds = value
             }
             if let value = try sync.integer("parallel", in: 1...64) { result.parallel = value }
+            result.uploadLimit = try sync.rate("upload_limit")
+            result.downloadLimit = try sync.rate("download_limit")
+        }
+        if let cache = try root.section("cache") {
+            note(cache, known: ["limit", "keepFree"])
+            result.cache = SpaceLimits(limit: try cache.size("limit"), keepFree: try cache.size("keepFree"))
         }
         if let coordination = try root.section("coordination") {
             note(coordination, known: ["deadline_seconds", "packages"])
@@ -95,6 +110,13 @@ struct ConfigurationReader {
             if let value = try thumbnails.boolean("text") { result.thumbnails.drawsText = value }
             if let value = try thumbnails.integer("megabytes", in: 1...1_000_000) {
                 result.thumbnails.megabytes = value
+            }
+        }
+        if let index = try root.section("index") {
+            note(index, known: ["content", "content_megabytes"])
+            if let value = try index.boolean("content") { result.content.isOn = value }
+            if let value = try index.integer("content_megabytes", in: 1...1_000_000) {
+                result.content.megabytes = value
             }
         }
         if let ephemeral = try root.section("ephemeral") {

@@ -43,6 +43,25 @@ extension ConfigurationReader {
             return integer
         }
 
+        /// A size in words (`10 GB`), or a whole number of bytes.
+        func size(_ key: String) throws(QuireError) -> ByteCount? {
+            guard let value = table[key] else { return nil }
+            if let bytes = value.int, bytes > 0 { return ByteCount(Int64(bytes)) }
+            guard let size = value.string.flatMap(ByteCount.init(text:)) else {
+                throw wrong(key, "is not a size: write a number and a unit, as in \"10 GB\"")
+            }
+            return size
+        }
+
+        /// A rate in words (`2 MB/s`), in bytes a second.
+        func rate(_ key: String) throws(QuireError) -> ByteCount? {
+            guard let value = table[key] else { return nil }
+            guard let rate = value.string.flatMap({ TransferRate.read($0) }) else {
+                throw wrong(key, "is not a rate: write a number and a unit, as in \"2 MB/s\", at least 16 kB/s")
+            }
+            return rate
+        }
+
         func strings(_ key: String) throws(QuireError) -> [String]? {
             guard let value = table[key] else { return nil }
             guard let array = value.array else { throw wrong(key, "is not a list of strings") }

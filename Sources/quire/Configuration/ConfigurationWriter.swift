@@ -1,4 +1,5 @@
 import QuireCore
+import QuireSync
 
 /// Writes `config.toml`: always the same order, with a comment at each section.
 enum ConfigurationWriter {
@@ -15,10 +16,26 @@ enum ConfigurationWriter {
             "[sync]",
             "# How often providers are asked for changes.",
             "poll_seconds = \(configuration.pollSeconds)",
+            "# How often everything at a server is listed anew, to find what other programs changed; 0: a twentieth of the time.",
+            "list_seconds = \(configuration.listSeconds)",
             "# How long a document rests after its last change before it is uploaded.",
             "settle_milliseconds = \(configuration.settleMilliseconds)",
             "# Transfers at one time.",
             "parallel = \(configuration.parallel)",
+            "# Most that goes to providers and comes from them: upload_limit = \"2 MB/s\", download_limit.",
+        ]
+        if let limit = configuration.uploadLimit { lines.append("upload_limit = \(quoted(TransferRate.text(limit)))") }
+        if let limit = configuration.downloadLimit {
+            lines.append("download_limit = \(quoted(TransferRate.text(limit)))")
+        }
+        lines += [
+            "",
+            "[cache]",
+            "# Most that documents take here (limit = \"10 GB\"), and what stays free on the disk (keepFree = \"5 GB\").",
+        ]
+        if let limit = configuration.cache.limit { lines.append("limit = \(quoted(limit.exactText))") }
+        if let free = configuration.cache.keepFree { lines.append("keepFree = \(quoted(free.exactText))") }
+        lines += [
             "",
             "[coordination]",
             "# How long a program on the drive waits for others that hold a document.",
@@ -32,6 +49,11 @@ enum ConfigurationWriter {
             "text = \(configuration.thumbnails.drawsText)",
             "# How much they may take, here and at a provider.",
             "megabytes = \(configuration.thumbnails.megabytes)",
+            "",
+            "[index]",
+            "# Whether the words of documents are kept, for queries; how much they may take here.",
+            "content = \(configuration.content.isOn)",
+            "content_megabytes = \(configuration.content.megabytes)",
             "",
             "[ephemeral]",
             "# Files of these names stay on this device.",

@@ -52,6 +52,7 @@ enum Daemon {
         let server = try ControlServer(
             home: home, methods: DaemonMethods(parts: parts, shutdown: shutdown, logger: logger).table(), logger: logger
         )
+        let programsFirst = ProgramsFirst { [mount = parts.mount] in mount.isBusy }
         let group = ServiceGroup(
             configuration: ServiceGroupConfiguration(
                 // Stopped from the last to the first.
@@ -63,10 +64,19 @@ enum Daemon {
                             isBusy: { [mount = parts.mount] in mount.isBusy })),
                     .init(service: SyncRunner(sync: parts.sync), successTerminationBehavior: .ignore),
                     .init(
+                        service: RebuildService(
+                            index: parts.index, queries: parts.queries, sync: parts.sync,
+                            renewBindings: parts.renewBindings, logger: logger),
+                        successTerminationBehavior: .ignore),
+                    .init(
                         service: ThumbnailService(
                             keeper: parts.thumbnails, inbox: parts.inbox,
                             pollInterval: .seconds(parts.home.configuration.pollSeconds),
-                            isBusy: { [mount = parts.mount] in mount.isBusy }),
+                            programsFirst: programsFirst),
+                        successTerminationBehavior: .ignore),
+                    .init(
+                        service: ContentService(
+                            reader: parts.content, index: parts.index.index, programsFirst: programsFirst),
                         successTerminationBehavior: .ignore),
                     .init(
                         service: MountService(mount: parts.mount, logger: logger),

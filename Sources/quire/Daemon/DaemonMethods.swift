@@ -23,7 +23,9 @@ struct DaemonMethods {
         SyncMethods(sync: parts.sync, whenSynchronised: { [inbox = parts.inbox] in inbox.noteSync() })
             .addMethods(to: &methods)
         addThumbnails(to: &methods)
-        CheckMethods(index: parts.index) { parts.home.configuration }.addMethods(to: &methods)
+        CheckMethods(index: parts.index, secrets: ProviderSecrets(home: parts.home.location.home)) {
+            parts.home.configuration
+        }.addMethods(to: &methods)
         CoordinationService(
             coordinator: parts.coordinator, logger: logger,
             isDirectory: { [mount = parts.mount] in mount.isDirectory($0) }
@@ -62,7 +64,7 @@ struct DaemonMethods {
         }
         methods.on(VersionMethods.Restore.self) { parameters, _ in
             try await parts.versions.restore(
-                parameters.path.path, version: parameters.version, committer: parts.mount)
+                parameters.path.path, version: parameters.version, sync: parts.sync, committer: parts.mount)
             return WireNothing()
         }
         methods.on(VersionMethods.ResolveVersion.self) { target, _ in
@@ -99,6 +101,32 @@ struct DaemonMethods {
     }
 }
 
+extension DriveStatus.Waiting {
+    init(_ waiting: WaitingUpload) {
+        self.init(
+            path: WirePath(waiting.path), reason: waiting.reason.rawValue, message: waiting.message,
+            until: waiting.until.map(WireTime.init))
+    }
+}
+
+extension DriveStatus.Space {
+    init(_ report: SpaceReport) {
+        self.init(
+            used: report.used.bytes, limit: report.limits.limit?.bytes, keepFree: report.limits.keepFree?.bytes,
+            left: report.left.bytes)
+    }
+}
+
+extension DriveStatus.Problem {
+    fileprivate init(_ rebuild: IndexRebuild) {
+        self.init(
+            path: WirePath(.root),
+            message: "the index was damaged: it was set aside as \(rebuild.setAside), and is being built anew. "
+                + "Nothing is sent or fetched until that is done",
+            since: WireTime(rebuild.since))
+    }
+}
+
 extension DriveParts {
     func status() async throws -> DriveStatus {
         let status = await sync.status()
@@ -117,14 +145,25 @@ extension DriveParts {
                 path: WirePath(.root), message: failure, since: WireTime(MetadataIndex.systemClock()))
             errors.insert(problem, at: 0)
         }
+        if let rebuild = index.index.rebuild { errors.insert(DriveStatus.Problem(rebuild), at: 0) }
+        let space = await sync.spaceReport()
+        // Where the index cannot be read, that is among the errors.
+        let waiting = (try? await sync.waitingUploads(limit: Self.mostWaiting)) ?? []
+        errors += (space?.refused ?? []).map {
+            .init(path: WirePath($0.path), message: $0.message, since: WireTime($0.since))
+        }
         return DriveStatus(
             home: home.location.home, mountpoint: mount.mountpoint, device: configuration.deviceName, state: .mounted,
             items: items, pending: PendingCounts(status.pending), conflicts: status.conflicts.count,
             heldDeletions: status.heldDeletions, errors: errors,
             providers: providers(status.engines), passthrough: mount.isPassthrough,
             rescanning: index.index.rescanProgress.isActive,
-            lacksMimeDatabase: !TypeCatalog.system.database.isInstalled)
+            lacksMimeDatabase: !TypeCatalog.system.database.isInstalled, space: space.map(DriveStatus.Space.init),
+            paused: status.pauseEnd.map(DriveStatus.Pause.init), waiting: waiting.map(DriveStatus.Waiting.init))
     }
+
+    /// How many waiting changes a status names.
+    private static let mostWaiting = 100
 
     private func providers(_ engines: [EngineStatus]) -> [DriveStatus.Provider] {
         // Unreadable, it is as it was at the start: how the drive stands is told also while its disk fails.
@@ -132,7 +171,7 @@ extension DriveParts {
         return engines.map { engine in
             DriveStatus.Provider(
                 name: engine.providerName, url: urls.provider(named: engine.providerName)?.url ?? "",
-                online: engine.isOnline)
+                online: engine.isOnline, message: engine.message)
         }
     }
 }

@@ -42,6 +42,12 @@ extension DriveIndex {
 }
 
 extension DriveIndex: DriveCatalog {
+    func reading<Value: Sendable>(_ body: () async throws -> Value) async rethrows -> Value {
+        try await index.reading(body)
+    }
+
+    func waitUntilWhole() async throws { try await index.waitUntilWhole() }
+
     func entry(at path: RelativePath) async throws -> CatalogEntry? { try await index.item(at: path).map(catalogEntry) }
 
     func entries(below directory: RelativePath) async throws -> [CatalogEntry] {
@@ -51,6 +57,10 @@ extension DriveIndex: DriveCatalog {
     func search(_ query: ItemQuery, first: Int) async throws -> (ids: [ItemID], first: [CatalogEntry]) {
         let found = try await index.search(query, first: first)
         return (found.ids, found.first.map(catalogEntry))
+    }
+
+    func paths(_ query: ItemQuery, _ body: ([RelativePath]) async throws -> Void) async throws -> Int {
+        try await index.paths(query, body)
     }
 
     func entries(_ ids: ArraySlice<ItemID>, matching query: ItemQuery?) async throws -> [CatalogEntry] {
@@ -79,7 +89,8 @@ extension QuireError {
         let code: Code =
             switch error.code {
             case .newerSchema, .storeMissing, .noSpace, .closed: .unavailable
-            case .corrupt, .failed: .failed
+            case .corrupt: .temporary
+            case .failed: .failed
             }
         self.init(code, error.description)
     }

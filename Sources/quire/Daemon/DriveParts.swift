@@ -22,6 +22,7 @@ struct DriveParts: Sendable {
     let thumbnails: ThumbnailKeeper
     /// What the keeper of thumbnails hears.
     let inbox: ThumbnailInbox
+    let content: ContentReader
     /// What a person should know of the start.
     let notes: [String]
 
@@ -44,47 +45,60 @@ struct DriveParts: Sendable {
         logger: Logger
     ) async throws -> DriveParts {
         let configuration = home.configuration
-        let factory = ProviderFactory(logger: logger)
+        let traffic = Traffic(up: configuration.uploadLimit, down: configuration.downloadLimit)
+        let factory = ProviderFactory(
+            secrets: ProviderSecrets(home: home.location.home), traffic: traffic, logger: logger)
         let containers = try factory.containers(configuration)
         let bound = try await ProviderBinding(index: index).renew(configuration, containers)
         let coordinator = Coordinator(packages: PackageNames(extensions: configuration.packageExtensions))
         let late = LateSync()
+        let room = WriteRoom()
         let view = DriveView(
-            catalog: index, tree: index.tree, providerName: { configuration.providerName(of: $0) },
+            catalog: index, tree: index.tree, searchesContent: configuration.content.isOn,
+            providerName: { configuration.providerName(of: $0) },
             transfer: { late.transfer($0) }, transfers: { late.transfers() },
-            progress: { late.progress($0) }, containerName: { configuration.displayName(of: $0) })
+            progress: { late.progress($0) }, arrived: { late.arrived($0) },
+            containerName: { configuration.displayName(of: $0) })
         try mountpoint.make()
         // Asked of the mount itself it would be the daemon that answers.
         let shown = DrivePaths.realPath(mountpoint.path) ?? mountpoint.path
-        let inbox = ThumbnailInbox(before: index.index)
+        let inbox = ThumbnailInbox(before: plan.options.indexes ? index.index : UnheardEvents())
         let lateThumbnails = LateThumbnails(inbox: inbox)
         let mount = try mount(
             at: mountpoint, home, inbox, index, late,
-            ItemAttributes(view: view, home: home.location.home, thumbnails: lateThumbnails), coordinator, plan, logger)
+            ItemAttributes(view: view, home: home.location.home, thumbnails: lateThumbnails), coordinator, room, plan,
+            logger)
         let sync = SyncService(
             environment: SyncEnvironment(
                 index: index.sync, committer: mount, coordinator: coordinator, tree: index.tree,
-                staging: home.home.staging,
-                versions: home.home.keptVersions, settings: SyncSettings(configuration)),
+                staging: home.home.staging, partialPath: home.home.partialPath,
+                versions: home.home.keptVersions, settings: SyncSettings(configuration),
+                limits: configuration.cache, room: room, traffic: traffic),
             containers: containers, logger: logger)
+        await sync.restorePause()
+        await sync.beginSpace()
         late.bind(sync)
         let queries = LiveQueries(index.index, transfers: { late.transfers() }, logger: logger)
         sync.transfers.observe { queries.noteTransfer(of: $0) }
-        let thumbnails = ThumbnailKeeper(
-            tools: ThumbnailTools(home, index, sync: sync, mountpoint: shown, logger: logger))
+        let tools = ThumbnailTools(home, index, sync: sync, mountpoint: shown, logger: logger)
+        inbox.setInterest(ThumbnailInterest { $0.preferredMIMEType.map(tools.makesUnasked) ?? false })
+        let thumbnails = ThumbnailKeeper(tools: tools) { inbox.track($0) }
         lateThumbnails.bind(thumbnails)
+        let content = ContentReader(home, index, logger: logger)
         index.index.beginRescan()
         let live = LiveSetup(running: configuration, factory: factory, index: index, mount: mount, sync: sync)
         return DriveParts(
             home: home, index: index, coordinator: coordinator, mount: mount, sync: sync, view: view,
             setup: SetupService(location: home.location, catalog: index) { try await live.apply($0) },
             versions: VersionService(view: view, versions: home.home.keptVersions, staging: home.home.staging),
-            queries: queries, thumbnails: thumbnails, inbox: inbox, notes: notes + bound)
+            queries: queries, thumbnails: thumbnails, inbox: inbox, content: content,
+            notes: notes + bound + content.notes)
     }
 
     private static func mount(
         at mountpoint: Mountpoint, _ home: OpenHome, _ sink: ThumbnailInbox, _ index: DriveIndex, _ content: LateSync,
-        _ attributes: ItemAttributes, _ coordinator: Coordinator, _ plan: MountPlan, _ logger: Logger
+        _ attributes: ItemAttributes, _ coordinator: Coordinator, _ room: WriteRoom, _ plan: MountPlan,
+        _ logger: Logger
     ) throws(QuireError) -> DriveMount {
         do {
             let mount = try DriveMount.mount(
@@ -92,7 +106,7 @@ struct DriveParts: Sendable {
                 services: DriveServices(
                     sink: sink, content: content, attributes: attributes, coordinator: coordinator,
                     claimDeadline: .seconds(home.configuration.deadlineSeconds),
-                    deviceName: home.configuration.deviceName),
+                    deviceName: home.configuration.deviceName, room: room),
                 options: MountOptions(
                     source: plan.source, allowOther: plan.options.allowOther, passthrough: plan.options.passthrough,
                     collectsWrites: plan.options.writeback,
@@ -104,6 +118,18 @@ struct DriveParts: Sendable {
         } catch {
             throw QuireError(.unavailable, error.message, remedy: error.remedy)
         }
+    }
+
+    /// See `MountRequest.indexes`.
+    private struct UnheardEvents: StoreEventSink {
+        func record(_ event: StoreEvent) {}
+    }
+
+    /// Notes in the index which provider keeps which container.
+    func renewBindings() async throws {
+        // Unreadable, it is as it was at the start.
+        let configuration = (try? home.location.configuration.read()?.configuration) ?? home.configuration
+        _ = try await ProviderBinding(index: index).renew(configuration, sync.containers)
     }
 
     /// Brings the index to rest, after the drive was unmounted.

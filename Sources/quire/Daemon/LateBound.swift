@@ -12,11 +12,22 @@ final class LateSync: ContentSource {
     func bind(_ service: SyncService) { self.service.withLock { $0 = service } }
 
     func materialize(path: RelativePath, inode: UInt64) async throws(MaterializeError) {
+        try await started(path).materialize(path: path, inode: inode)
+    }
+
+    func open(path: RelativePath, inode: UInt64) async throws(MaterializeError) -> (any ArrivingContent)? {
+        try await started(path).open(path: path, inode: inode)
+    }
+
+    private func started(_ path: RelativePath) throws(MaterializeError) -> SyncService {
         guard let service = service.withLock({ $0 }) else {
             throw MaterializeError(errno: EAGAIN, message: "\(path): the drive is starting")
         }
-        try await service.materialize(path: path, inode: inode)
+        return service
     }
+
+    /// How much is here of an item that comes as it is read; nil where nothing has come.
+    func arrived(_ item: ItemID) -> ByteCount? { service.withLock({ $0 })?.arrived(item) }
 
     /// What is under way for items.
     func transfers() -> [ItemID: ItemState] {

@@ -39,6 +39,11 @@ struct LiveQueryService: Sendable {
             if batching > .zero { try await Task.sleep(for: batching) }
             try await tell(query, context)
         }
+        guard !query.isOutdated else {
+            throw QuireError(
+                .temporary, "the index was damaged and is built anew: what was found so far may be others by now",
+                remedy: "Ask again; the answer comes when the index is whole")
+        }
         try Task.checkCancellation()
     }
 

@@ -15,6 +15,8 @@ struct LiveSetup: Sendable {
 
     /// - Returns: what there is to say.
     func apply(_ configuration: Configuration) async throws -> [String] {
+        factory.traffic.up.setRate(configuration.uploadLimit)
+        factory.traffic.down.setRate(configuration.downloadLimit)
         for container in configuration.containers { try await makeDirectory(of: container) }
         mount.setContainerRoots(Set(configuration.containers.map(\.name)))
         if configuration.separateContainers != running.separateContainers {

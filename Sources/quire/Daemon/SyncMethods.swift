@@ -1,4 +1,5 @@
 import QuireCore
+import QuireStore
 import QuireSync
 
 /// The methods that the sync engines answer.
@@ -10,7 +11,9 @@ struct SyncMethods: Sendable {
     func addMethods(to methods: inout MethodTable) {
         let service = self
         let sync = sync
-        methods.on(DriveMethods.Sync.self) { parameters, _ in try await service.synchronise(parameters) }
+        methods.on(DriveMethods.Sync.self) { parameters, context in
+            try await service.synchronise(parameters, context)
+        }
         methods.on(ItemMethods.Download.self) { target, context in
             .init(files: try await service.download(target.path.path, context))
         }
@@ -24,6 +27,15 @@ struct SyncMethods: Sendable {
         methods.on(ItemMethods.Pin.self) { target, _ in
             try await sync.pin(target.path.path)
             return .init()
+        }
+        methods.on(DriveMethods.Pause.self) { parameters, _ in
+            let end = PauseEnd(after: parameters.seconds)
+            try await sync.pause(until: end)
+            return DriveStatus.Pause(end)
+        }
+        methods.on(DriveMethods.Resume.self) { _, _ in
+            try await sync.resume()
+            return WireNothing()
         }
         methods.on(ItemMethods.Unpin.self) { target, _ in
             try await sync.unpin(target.path.path)
@@ -53,10 +65,40 @@ struct SyncMethods: Sendable {
         return try outcome.get()
     }
 
-    private func synchronise(_ parameters: DriveMethods.Sync.Parameters) async throws -> SyncReport {
+    private static let betweenParts = Duration.milliseconds(500)
+
+    /// Tells how far it is until the task is cancelled, and once more then.
+    private static func tell(_ meter: SyncMeter, _ context: CallContext) async {
+        var meter = meter
+        var isOver = false
+        while !isOver {
+            // Ends early when it is over.
+            do { try await Task.sleep(for: betweenParts) } catch { isOver = true }
+            // Where the index cannot be read there is nothing to tell; the report says why.
+            guard let progress = try? await meter.measure() else { continue }
+            await context.sendPartial(
+                DriveMethods.Sync.Partial(
+                    filesDone: progress.filesDone, filesTotal: progress.filesTotal, bytesDone: progress.bytesDone,
+                    bytesTotal: progress.bytesTotal, bytesPerSecond: progress.bytesPerSecond,
+                    secondsLeft: progress.secondsLeft))
+        }
+    }
+
+    private func synchronise(
+        _ parameters: DriveMethods.Sync.Parameters, _ context: CallContext
+    ) async throws -> SyncReport {
         if parameters.confirmDeletes == true { try await sync.confirmDeletions() }
         let timeout = parameters.timeoutSeconds.map { Duration.milliseconds(Int64(min(max($0, 0), 1e9) * 1000)) }
-        let result = await sync.syncNow(timeout: timeout)
+        let meter = parameters.progress == true ? SyncMeter(sync) : nil
+        let telling = meter.map { meter in Task { await Self.tell(meter, context) } }
+        let result = await withTaskCancellationHandler {
+            await sync.syncNow(timeout: timeout)
+        } onCancel: {
+            telling?.cancel()
+        }
+        telling?.cancel()
+        // Parts come before the answer.
+        await telling?.value
         whenSynchronised()
         try Task.checkCancellation()
         let status = await sync.status()
@@ -70,8 +112,32 @@ struct SyncMethods: Sendable {
             report.end = .unreachable
             report.messages = [message]
         case .timedOut: report.end = .timedOut
+        case .paused(let end, _):
+            report.end = .paused
+            report.messages = [StatusText.pause(DriveStatus.Pause(end))]
         }
         return report
+    }
+}
+
+extension PauseEnd {
+    /// - Parameter seconds: from now on; nil without an end.
+    init(after seconds: Double?) {
+        guard let seconds else {
+            self = .never
+            return
+        }
+        let nanoseconds = Int64(min(max(seconds, 0), 1e9) * 1e9)
+        self = .at(FileTime(nanoseconds: WallClock.now().nanoseconds + nanoseconds))
+    }
+}
+
+extension DriveStatus.Pause {
+    init(_ end: PauseEnd) {
+        switch end {
+        case .at(let time): self.init(until: WireTime(time))
+        case .never: self.init(until: nil)
+        }
     }
 }
 

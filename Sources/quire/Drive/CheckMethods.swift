@@ -7,9 +7,11 @@ import QuireSync
 /// `check`, with a daemon and without.
 struct CheckMethods: Sendable {
     let index: DriveIndex
+    let secrets: ProviderSecrets
     let configuration: @Sendable () -> Configuration
 
-    init(index: DriveIndex, configuration: @escaping @Sendable () -> Configuration) {
+    init(index: DriveIndex, secrets: ProviderSecrets, configuration: @escaping @Sendable () -> Configuration) {
+        self.secrets = secrets
         self.index = index
         self.configuration = configuration
     }
@@ -44,7 +46,8 @@ struct CheckMethods: Sendable {
 
     private func provider() async throws -> [CheckDifference] {
         var differences: [CheckDifference] = []
-        for container in try ProviderFactory(logger: index.logger).containers(configuration()) {
+        let factory = ProviderFactory(secrets: secrets, traffic: Traffic(), logger: index.logger)
+        for container in try factory.containers(configuration()) {
             let expected = try await index.index.value("provider.identity.\(container.providerName)")
             let items = try await Self.listing(of: container, expected: expected)
             let bases = try await index.index.baseTree(container: container.id).map(\.base)

@@ -6,6 +6,12 @@ protocol DriveCatalog: Sendable {
     /// Returns when every event recorded before the call is committed.
     func settle() async
 
+    /// Returns when the index knows all items: it may just be built anew.
+    func waitUntilWhole() async throws
+
+    /// Runs `body` where the index reads: several reads change threads once.
+    func reading<Value: Sendable>(_ body: () async throws -> Value) async rethrows -> Value
+
     /// The item at a path below the drive's root.
     func entry(at path: RelativePath) async throws -> CatalogEntry?
 
@@ -14,6 +20,9 @@ protocol DriveCatalog: Sendable {
 
     /// The ids of what matches, in the query's order, and the first items of it.
     func search(_ query: ItemQuery, first: Int) async throws -> (ids: [ItemID], first: [CatalogEntry])
+
+    /// Tells the paths of what matches, in the query's order, by parts, and returns their number.
+    func paths(_ query: ItemQuery, _ body: ([RelativePath]) async throws -> Void) async throws -> Int
 
     /// Those of the items that are there, and match the query still, in this order.
     func entries(_ ids: ArraySlice<ItemID>, matching query: ItemQuery?) async throws -> [CatalogEntry]

@@ -1,5 +1,6 @@
 import Glibc
 import QuireCore
+import QuireProviders
 import QuireStore
 
 /// The drive's configuration, and what changes it. Used by the daemon, and by subcommands when none runs.
@@ -35,18 +36,25 @@ struct DriveSetup: Sendable {
             }
     }
 
+    /// Whether the provider could be added, before it is tried; its URL.
+    func check(_ provider: SetupMethods.Provider) throws(QuireError) -> QuireProviders.ProviderURL {
+        let url = try ProviderURL.checked(provider.url, location: location)
+        var configuration = try location.configuration.read()?.configuration
+        if configuration != nil { try configuration?.add(provider, url: url) }
+        return try QuireProviders.ProviderURL(url)
+    }
+
     /// Adds a provider and returns the new configuration with what there is to say.
+    ///
+    /// - Parameter secret: kept for the provider, nil for none.
     func add(
-        _ provider: SetupMethods.Provider
+        _ provider: SetupMethods.Provider, secret: String? = nil
     ) throws(QuireError) -> (configuration: Configuration, messages: [String]) {
         let url = try ProviderURL.checked(provider.url, location: location)
+        let secrets = ProviderSecrets(home: location.home)
         let configuration = try location.configuration.update { configuration throws(QuireError) in
-            if let other = configuration.providers.first(where: { $0.url == url }) {
-                throw QuireError(
-                    .usage, "\(other.name) keeps documents at \(url) already", remedy: "Choose another folder")
-            }
-            try configuration.add(
-                Configuration.Provider(name: provider.name, url: url, isDefault: provider.isDefault, identity: nil))
+            try configuration.add(provider, url: url)
+            if let secret { try secrets.keep(secret, of: provider.name) }
         }
         var messages: [String] = []
         if let folder = ProviderURL.folder(url), access(folder, F_OK) != 0 {
@@ -56,9 +64,11 @@ struct DriveSetup: Sendable {
     }
 
     func removeProvider(named name: String) throws(QuireError) -> Configuration {
-        try location.configuration.update { configuration throws(QuireError) in
+        let configuration = try location.configuration.update { configuration throws(QuireError) in
             try configuration.removeProvider(named: name)
         }
+        try ProviderSecrets(home: location.home).remove(of: name)
+        return configuration
     }
 
     /// Adds a container to the configuration and makes its Data scope; its directory on the drive is the caller's to make.
@@ -98,5 +108,16 @@ struct DriveSetup: Sendable {
             let digits = String(UInt64.random(in: 0...UInt64.max), radix: 16)
             return String(repeating: "0", count: 16 - digits.count) + digits
         }.joined()
+    }
+}
+
+extension Configuration {
+    /// Adds a provider at a URL where none is yet.
+    fileprivate mutating func add(_ provider: SetupMethods.Provider, url: String) throws(QuireError) {
+        if let other = providers.first(where: { $0.url == url }) {
+            throw QuireError(
+                .usage, "\(other.name) keeps documents at \(url) already", remedy: "Choose another folder or account")
+        }
+        try add(Provider(name: provider.name, url: url, isDefault: provider.isDefault, identity: nil))
     }
 }

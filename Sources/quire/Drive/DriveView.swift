@@ -7,6 +7,8 @@ import QuireSync
 struct DriveView: Sendable {
     let catalog: any DriveCatalog
     let tree: DriveTree
+    /// Whether the words of documents are kept.
+    let searchesContent: Bool
     /// The provider's name in the configuration, of each container.
     let providerName: @Sendable (ContainerID) -> String
     /// What is under way for an item.
@@ -15,6 +17,8 @@ struct DriveView: Sendable {
     let transfers: @Sendable () -> [ItemID: ItemState]
     /// How far what is under way for an item is.
     var progress: @Sendable (ItemID) -> Transfer? = { _ in nil }
+    /// How much is here of an item that comes as it is read.
+    var arrived: @Sendable (ItemID) -> ByteCount? = { _ in nil }
     /// What people know a container by.
     var containerName: @Sendable (ContainerID) -> String = { $0.rawValue }
 
@@ -25,6 +29,12 @@ struct DriveView: Sendable {
 
     /// Items below a directory that satisfy all conditions, in parts; returns their number.
     func find(_ query: ItemMethods.Find.Parameters, _ body: ([ItemStatus]) async -> Void) async throws -> Int {
+        try await catalog.reading { try await findHere(query, body) }
+    }
+
+    private func findHere(
+        _ query: ItemMethods.Find.Parameters, _ body: ([ItemStatus]) async -> Void
+    ) async throws -> Int {
         let wanted = try await self.query(query)
         if query.countOnly { return try await catalog.count(wanted) }
         let (ids, first) = try await catalog.search(wanted, first: Self.page)
@@ -40,11 +50,22 @@ struct DriveView: Sendable {
         return count
     }
 
+    /// Where what is found is, in parts; returns how many.
+    func findPaths(
+        _ query: ItemMethods.Find.Parameters, _ body: ([RelativePath]) async throws -> Void
+    ) async throws -> Int {
+        try await catalog.reading {
+            let wanted = try await self.query(query)
+            return try await query.countOnly ? catalog.count(wanted) : catalog.paths(wanted, body)
+        }
+    }
+
     /// How many results are in memory at one time.
     private static let page = 1000
 
     /// What is asked for, in the index's words; what happened before the call is in the index then.
     func query(_ query: ItemMethods.Find.Parameters) async throws -> ItemQuery {
+        try await catalog.waitUntilWhole()
         let directory = query.directory?.path ?? .root
         if directory.isRoot {
             await catalog.settle()
@@ -56,6 +77,11 @@ struct DriveView: Sendable {
             nameGlob: query.name.map(Glob.init), states: Set(query.states ?? []), under: directory,
             limit: query.limit ?? .max, predicate: try query.expression.map(Self.predicate),
             order: try (query.order ?? []).map(Self.order))
+        guard searchesContent || wanted.predicate?.wordPatterns.isEmpty ?? true else {
+            throw QuireError(
+                .unavailable, "the content of documents is not searched on this drive",
+                remedy: "Set `content = true` below `[index]` in config.toml, then `quire unmount` and `quire mount`")
+        }
         wanted.transfers = transfers()
         return wanted
     }
@@ -63,9 +89,11 @@ struct DriveView: Sendable {
     /// An attribute's name; after a minus sign, the greatest first.
     private static func order(_ text: String) throws(QuireError) -> QueryOrder {
         let isDescending = text.hasPrefix("-")
-        guard let attribute = QueryAttribute(named: isDescending ? String(text.dropFirst()) : text) else {
-            let known = QueryAttribute.allCases.map(\.rawValue).joined(separator: ", ")
-            throw QuireError(.usage, "\"\(text)\" is not an attribute", remedy: "Attributes are: \(known)")
+        guard let attribute = QueryAttribute(named: isDescending ? String(text.dropFirst()) : text),
+            attribute.kind != .words
+        else {
+            let known = QueryAttribute.allCases.filter { $0.kind != .words }.map(\.rawValue).joined(separator: ", ")
+            throw QuireError(.usage, "\"\(text)\" is no attribute to order by", remedy: "Such attributes are: \(known)")
         }
         return QueryOrder(attribute, isDescending: isDescending)
     }
@@ -80,6 +108,7 @@ struct DriveView: Sendable {
 
     /// The regular files below a directory, in parts; returns their number.
     func manifest(_ directory: RelativePath, _ body: ([ItemMethods.Manifest.Entry]) async -> Void) async throws -> Int {
+        try await catalog.waitUntilWhole()
         await catalog.settle()
         let top = try await directory.isRoot ? nil : entry(at: directory)
         let entries =
@@ -115,11 +144,13 @@ struct DriveView: Sendable {
     }
 
     func status(_ entry: CatalogEntry) -> ItemStatus {
-        ItemStatus(
+        let arrived = entry.state == .dataless ? arrived(entry.id) : nil
+        let here = entry.isDataless || entry.kind != .file ? arrived?.bytes ?? 0 : entry.size
+        return ItemStatus(
             path: WirePath(entry.path), id: entry.id, kind: entry.kind, size: entry.size,
-            state: transfer(entry.id) ?? entry.state, version: entry.base?.version,
+            state: transfer(entry.id) ?? (arrived == nil ? entry.state : .partial), version: entry.base?.version,
             provider: providerName(entry.container), container: entry.container,
-            pinned: entry.isPinned, materialized: entry.isDataless || entry.kind != .file ? 0 : entry.size)
+            pinned: entry.isPinned, materialized: here)
     }
 
     /// What a running query tells of an item.

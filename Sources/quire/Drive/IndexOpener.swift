@@ -17,12 +17,15 @@ struct IndexOpener {
             throw QuireError(error)
         }
         let configuration = home.configuration
+        let keepsContent = configuration.content.isOn
+        if !keepsContent { MetadataIndex.removeContent(at: home.home.contentPath) }
         do {
             let (index, opening) = try MetadataIndex.open(
                 at: home.home.indexPath, driveRoot: home.home.storePath,
                 ephemeral: EphemeralNames(patterns: configuration.ephemeralPatterns),
                 containers: ContainerLayout(configuration),
-                types: ItemTyper(packages: PackageNames(extensions: configuration.packageExtensions)), logger: logger)
+                types: ItemTyper(packages: PackageNames(extensions: configuration.packageExtensions)),
+                content: keepsContent ? home.home.contentPath : nil, logger: logger)
             var notes: [String] = []
             if case .rebuilt(let aside) = opening {
                 notes.append("the index was damaged: it was set aside as \(aside), and is being built anew")

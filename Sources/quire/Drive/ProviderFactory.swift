@@ -5,15 +5,20 @@ import QuireSync
 
 /// Makes providers and the containers they keep out of the configuration.
 struct ProviderFactory: Sendable {
+    let secrets: ProviderSecrets
+    /// What the content of all of them passes through.
+    let traffic: Traffic
     let logger: Logger
 
-    func provider(_ entry: Configuration.Provider) throws(QuireError) -> any DocumentProvider {
-        guard let folder = ProviderURL.folder(entry.url) else {
-            throw QuireError(
-                .unavailable, "this version cannot keep documents at \(entry.url) (provider \(entry.name))",
-                remedy: "Use a newer version, or another provider")
+    private func provider(
+        _ entry: Configuration.Provider, _ pace: ListingPace
+    ) throws(QuireError) -> any DocumentProvider {
+        if let folder = ProviderURL.folder(entry.url) {
+            return FolderProvider(root: folder, traffic: traffic, logger: logger)
         }
-        return FolderProvider(root: folder, logger: logger)
+        let url = try QuireProviders.ProviderURL(entry.url)
+        return url.makeProvider(
+            secret: try secrets.secret(of: entry.name), pace: pace, traffic: traffic, logger: logger)
     }
 
     /// The containers that sync by themselves: the default one, and those with a provider of their own.
@@ -22,17 +27,18 @@ struct ProviderFactory: Sendable {
             throw QuireError(.usage, "the configuration names no provider", remedy: "Add one with `quire provider add`")
         }
         let separate = configuration.separateContainers
+        let pace = ListingPace(interval: configuration.listSeconds == 0 ? nil : .seconds(configuration.listSeconds))
         var containers = [
             SyncedContainer(
                 id: .default, root: .root, excluded: separate.map { RelativePath([$0.name]) }, providerName: main.name,
-                provider: try provider(main))
+                provider: try provider(main, pace))
         ]
         for container in separate {
             guard let entry = container.provider.flatMap(configuration.provider(named:)) else { continue }
             containers.append(
                 SyncedContainer(
                     id: container.id, root: RelativePath([container.name]), providerName: entry.name,
-                    provider: try provider(entry)))
+                    provider: try provider(entry, pace)))
         }
         return containers
     }

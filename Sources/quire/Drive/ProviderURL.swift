@@ -1,4 +1,5 @@
 import QuireCore
+import QuireProviders
 
 /// The URLs of providers, checked.
 enum ProviderURL {
@@ -14,13 +15,7 @@ enum ProviderURL {
     ///
     /// - Throws: `.usage`, saying what a URL looks like.
     static func checked(_ url: String, location: HomeLocation) throws(QuireError) -> String {
-        guard let folder = folder(url) else {
-            if ["webdav+", "s3+", "webdav:", "s3:"].contains(where: url.hasPrefix) {
-                throw QuireError(
-                    .usage, "this version cannot keep documents at \(url)", remedy: "Use folder:/absolute/path")
-            }
-            throw QuireError(.usage, "\"\(url)\" is not a provider's URL", remedy: "Use folder:/absolute/path")
-        }
+        guard let folder = folder(url) else { return "\(try QuireProviders.ProviderURL(url))" }
         let real = DrivePaths.realPath(folder) ?? folder
         let home = DrivePaths.realPath(location.home) ?? location.home
         for part in ["drive", "data", "staging", "versions"]

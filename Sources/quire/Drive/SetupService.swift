@@ -1,5 +1,6 @@
 import Glibc
 import QuireCore
+import QuireProviders
 import QuireStore
 
 /// Changes the drive's configuration, one change at a time, and has the running drive follow.
@@ -23,14 +24,22 @@ actor SetupService {
             try await self.removeProvider(named: parameters.name)
         }
         methods.on(SetupMethods.ProviderList.self) { _, _ in .init(providers: try await self.providers()) }
+        methods.on(SetupMethods.Limit.self) { limits, _ in try await self.limit(limits) }
         methods.on(SetupMethods.ContainerCreate.self) { container, _ in try await self.create(container) }
         methods.on(SetupMethods.ContainerList.self) { _, _ in .init(containers: try await self.containers()) }
     }
 
-    private func add(_ provider: SetupMethods.Provider) async throws -> SetupMethods.Outcome {
-        if provider.isDefault { try await refuseWhileDataless() }
-        let (configuration, messages) = try setup.add(provider)
-        return .init(messages: messages + (try await apply(configuration)))
+    private func add(_ added: SetupMethods.ProviderAdd.Parameters) async throws -> SetupMethods.Outcome {
+        if added.isDefault { try await refuseWhileDataless() }
+        let provider = SetupMethods.Provider(name: added.name, url: added.url, isDefault: added.isDefault)
+        let url = try setup.check(provider)
+        var words: [String] = []
+        if url.isRemote {
+            let trial = ProviderTrial(url: url, secret: added.secret, acceptsLossy: added.acceptsLossy ?? false)
+            words = try await trial.run()
+        }
+        let (configuration, messages) = try setup.add(provider, secret: url.isRemote ? added.secret : nil)
+        return .init(messages: words + messages + (try await apply(configuration)))
     }
 
     /// Content that only the present provider has cannot be given to another.
@@ -47,6 +56,16 @@ actor SetupService {
 
     private func removeProvider(named name: String) async throws -> SetupMethods.Outcome {
         .init(messages: try await apply(try setup.removeProvider(named: name)))
+    }
+
+    private func limit(_ limits: SetupMethods.Limit.Parameters) async throws -> SetupMethods.Limit.Result {
+        let (up, down) = (try limits.up.map(TransferRate.checked), try limits.down.map(TransferRate.checked))
+        let configuration = try setup.location.configuration.update { configuration in
+            if let up { configuration.uploadLimit = up }
+            if let down { configuration.downloadLimit = down }
+        }
+        _ = try await apply(configuration)
+        return .init(up: configuration.uploadLimit?.bytes, down: configuration.downloadLimit?.bytes)
     }
 
     private func create(_ container: SetupMethods.Container) async throws -> SetupMethods.Outcome {

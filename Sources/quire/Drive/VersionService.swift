@@ -61,18 +61,33 @@ struct VersionService: Sendable {
         }
     }
 
-    /// Makes a kept version the document's content; what was there is kept as a version first.
-    func restore(_ path: RelativePath, version name: String, committer: any LocalTreeCommitter) async throws {
-        let entry = try await view.entry(at: path)
-        guard let version = try await kept(path).first(where: { $0.name == name }) else {
+    /// Makes a kept version, or one that the provider keeps, the document's content; what was there is kept as a version
+    /// first.
+    func restore(
+        _ path: RelativePath, version name: String, sync: SyncService, committer: any LocalTreeCommitter
+    ) async throws {
+        let version = try await kept(path).first { $0.name == name }
+        let fetched = version == nil ? try await sync.fetchEarlier(name, of: path) : nil
+        defer { if let fetched { staging.discard(fetched) } }
+        guard let content = version?.path ?? fetched else {
             throw QuireError(.notFound, "\(path) has no version \(name)", remedy: "See `quire versions \(path)`")
         }
+        // Of a placeholder nothing could be kept.
+        try await sync.download(path)
+        try await restore(path, from: content, committer)
+    }
+
+    /// - Parameter content: absolute path.
+    private func restore(
+        _ path: RelativePath, from content: String, _ committer: any LocalTreeCommitter
+    ) async throws {
+        let entry = try await view.entry(at: path)
         let (tree, versions, staging) = (view.tree, versions, staging)
         let result = try await Blocking.run { () throws -> LocalChangeResult in
             try versions.keep(copyOf: path, in: tree, item: entry.id)
             let staged = try staging.createFile("restored")
-            let source = try OwnedDescriptor.open(version.path, O_RDONLY | O_NOFOLLOW)
-            _ = try ContentCopy.copy(from: source, to: staged.descriptor, shown: version.path)
+            let source = try OwnedDescriptor.open(content, O_RDONLY | O_NOFOLLOW)
+            _ = try ContentCopy.copy(from: source, to: staged.descriptor, shown: content)
             let file = staged.keep()
             defer { staging.discard(file) }
             try staging.finish(file, mtime: WallClock.now(), mode: entry.mode)

@@ -16,6 +16,13 @@ struct ViewMethods: Sendable {
             }
             return .init(count: count)
         }
+        methods.on(QueryMethods.Paths.self) { query, context in
+            let count = try await view.findPaths(query) { paths in
+                try Task.checkCancellation()
+                await context.sendParts(paths.map(WirePath.init)) { $0.path.bytes.count + 10 }
+            }
+            return .init(count: count)
+        }
         methods.on(ItemMethods.Manifest.self) { parameters, context in
             let count = try await view.manifest(parameters.directory.path) { entries in
                 await context.sendParts(entries) { $0.path.path.bytes.count + 150 }

@@ -46,12 +46,9 @@ struct DaemonLauncher {
 
     private static func line(from descriptor: Int32) -> [UInt8] {
         var bytes: [UInt8] = []
-        var buffer = [UInt8](repeating: 0, count: 4096)
-        while !bytes.contains(0x0A) {
-            let count = read(descriptor, &buffer, buffer.count)
-            if count < 0, errno == EINTR { continue }
-            guard count > 0 else { break }
-            bytes += buffer.prefix(count)
+        // A daemon that ended says nothing more, nor does one that cannot be read.
+        while !bytes.contains(0x0A), let more = try? DescriptorReading.next(from: descriptor), !more.isEmpty {
+            bytes += more
         }
         return Array(bytes.prefix { $0 != 0x0A })
     }

@@ -9,6 +9,9 @@ struct MountRequest: Sendable, Equatable {
     /// Let the kernel collect small writes where it does not pass them through.
     var writeback = true
     var debug = false
+    /// Have the index hear of what programs do. `debug_noindex` switches that off, for measuring what it costs: nothing is
+    /// recorded, so neither queries nor uploads know of it until the next mount. Named in no help.
+    var indexes = true
     /// Flags that the kernel keeps, as mount(8) spells them.
     var kernel: [String] = []
     /// Options that are accepted and change nothing, worth a word.
@@ -26,6 +29,7 @@ struct MountRequest: Sendable, Equatable {
         case "nopassthrough": passthrough = false
         case "nowriteback": writeback = false
         case "debug": debug = true
+        case "debug_noindex": indexes = false
         case "remount":
             throw QuireError(
                 .usage, "the drive cannot be remounted by its daemon",

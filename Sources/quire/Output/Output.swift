@@ -24,6 +24,9 @@ enum Output {
     /// A message to people, on standard error.
     static func message(_ text: String) { write(Array("quire: \(text)\n".utf8), to: STDERR_FILENO) }
 
+    /// A question to a person at the terminal, without a line's end.
+    static func prompt(_ text: String) { write(Array(text.utf8), to: STDERR_FILENO) }
+
     /// An error: what failed, and what to do.
     static func error(_ error: QuireError) { message(error.description) }
 

@@ -19,6 +19,8 @@ final class ThumbnailInbox: StoreEventSink {
         /// More happened than is remembered: all is to be looked at.
         var isIncomplete = false
 
+        var inodeCount: Int { touched.count + gone.count + moved.count }
+
         var isEmpty: Bool {
             touched.isEmpty && gone.isEmpty && moved.isEmpty && given.isEmpty && !asks && !isIncomplete
         }
@@ -27,23 +29,35 @@ final class ThumbnailInbox: StoreEventSink {
     /// Most inodes that are remembered.
     private static let limit = 20_000
 
+    private struct State {
+        var news = News()
+        var filter = ThumbnailFilter()
+    }
+
     private let next: any StoreEventSink
     // Innermost lock; the signal is raised outside.
-    private let news = Lock(News())
+    private let state = Lock(State())
     let signal = WakeSignal()
 
     init(before next: any StoreEventSink) { self.next = next }
 
+    /// From now on, files that cannot get a picture are passed over.
+    func setInterest(_ interest: ThumbnailInterest) { state.withLock { $0.filter.interest = interest } }
+
+    /// Whatever its name, all that happens to the file is to be told: it has, or is about to get, a picture.
+    func track(_ inode: UInt64) { state.withLock { $0.filter.track(inode) } }
+
     func record(_ event: StoreEvent) {
         next.record(event)
         guard Self.concerns(event) else { return }
-        let isFirst = news.withLock { news in
-            let isFirst = news.isEmpty
-            if news.isIncomplete { return isFirst }
-            if news.touched.count + news.gone.count + news.moved.count < Self.limit {
-                news.note(event)
+        let isFirst = state.withLock { state in
+            guard state.filter.passes(event) else { return false }
+            let isFirst = state.news.isEmpty
+            if state.news.isIncomplete { return isFirst }
+            if state.news.inodeCount < Self.limit {
+                state.news.note(event)
             } else {
-                news = News(isIncomplete: true)
+                state.news = News(isIncomplete: true)
             }
             return isFirst
         }
@@ -64,24 +78,24 @@ final class ThumbnailInbox: StoreEventSink {
     /// A picture was put into the user's cache for a document.
     func noteGiven(_ path: RelativePath) {
         // Bounded by the requests that programs make at one time: each is seen to within a second.
-        news.withLock { _ = $0.given.insert(path) }
+        state.withLock { _ = $0.news.given.insert(path) }
         signal.raise()
     }
 
     /// Somebody synchronised: what providers have of thumbnails comes, too.
     func noteSync() {
-        news.withLock { $0.asks = true }
+        state.withLock { $0.news.asks = true }
         signal.raise()
     }
 
     /// Whether nothing happened.
-    var isEmpty: Bool { news.withLock { $0.isEmpty } }
+    var isEmpty: Bool { state.withLock { $0.news.isEmpty } }
 
     /// What happened since the last call.
     func take() -> News {
-        news.withLock { news in
-            defer { news = News() }
-            return news
+        state.withLock { state in
+            defer { state.news = News() }
+            return state.news
         }
     }
 }

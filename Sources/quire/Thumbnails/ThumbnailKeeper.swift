@@ -6,13 +6,11 @@ import QuireIndex
 import QuireStore
 import QuireSync
 import QuireThumbnails
-import Synchronization
 
 /// What the keeper of thumbnails works with.
 struct ThumbnailTools: Sendable {
     let index: MetadataIndex
-    let tree: DriveTree
-    let staging: Staging
+    let documents: DocumentReader
     let sync: SyncService
     let home: ThumbnailHome
     let cache: ThumbnailCache
@@ -26,6 +24,11 @@ struct ThumbnailTools: Sendable {
 
     /// Larger documents are left alone: they would be copied whole first.
     static let largestDocument: Int64 = 256 << 20
+
+    /// Whether pictures of documents of that media type are made in the background.
+    func makesUnasked(_ type: String) -> Bool {
+        settings.makes && maker.makes(type) && (settings.drawsText || !maker.drawsText(type))
+    }
 }
 
 /// A document, and what its thumbnail is called.
@@ -44,7 +47,7 @@ struct ThumbnailSubject: Sendable {
 /// Reads the store, never the mount, and never a document's content from a provider.
 actor ThumbnailKeeper {
     let tools: ThumbnailTools
-    let stop = StopMark()
+    let stop = OnceMark()
     /// Documents with something in the home, by inode, and back.
     private var paths: [UInt64: RelativePath] = [:]
     private var inodes: [RelativePath: UInt64] = [:]
@@ -54,7 +57,13 @@ actor ThumbnailKeeper {
     /// What providers have, as far as they were asked.
     var rooms: [ContainerID: ThumbnailRoomState] = [:]
 
-    init(tools: ThumbnailTools) { self.tools = tools }
+    /// Is told of files that have, or are about to get, a picture.
+    private let track: @Sendable (UInt64) -> Void
+
+    init(tools: ThumbnailTools, track: @escaping @Sendable (UInt64) -> Void) {
+        self.tools = tools
+        self.track = track
+    }
 
     // MARK: one document
 
@@ -81,6 +90,7 @@ actor ThumbnailKeeper {
             return .nothing
         }
         await follow(subject)
+        if isAsked || isCandidate(subject.item) { track(subject.item.local.inode) }
         if let given = given(subject) { return await keep(given, .given, subject, renews: true) }
         switch tools.home.state(subject.key) {
         case .picture?:
@@ -121,8 +131,9 @@ actor ThumbnailKeeper {
         let item = subject.item
         guard item.local.size > 0, !item.writersOpen else { return .nothing }
         guard let type = subject.type, tools.maker.makes(type) else { return .unknownKind(subject.type) }
-        let isWanted = tools.settings.makes && (tools.settings.drawsText || !tools.maker.drawsText(type))
-        guard isAsked || isWanted && !item.isLocalOnly, item.local.size <= ThumbnailTools.largestDocument else {
+        guard isAsked || tools.makesUnasked(type) && !item.isLocalOnly,
+            item.local.size <= ThumbnailTools.largestDocument
+        else {
             return .nothing
         }
         let (tools, stop) = (tools, stop)
@@ -250,6 +261,7 @@ actor ThumbnailKeeper {
         if let before = inodes[path], before != inode { paths[before] = nil }
         inodes[path] = inode
         paths[inode] = path
+        track(inode)
     }
 
     /// A walk through all documents ended: what is of none of them goes, also at the providers.
@@ -302,12 +314,4 @@ actor ThumbnailKeeper {
         }
         return found
     }
-}
-
-/// Tells work on another thread to end.
-final class StopMark: Sendable {
-    private let mark = Lock(false)
-
-    var isSet: Bool { mark.withLock { $0 } }
-    func set() { mark.withLock { $0 = true } }
 }

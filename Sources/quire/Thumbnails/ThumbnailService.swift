@@ -1,4 +1,5 @@
 import Logging
+import QuireConfinement
 import QuireCore
 import QuireIndex
 import QuireSync
@@ -10,19 +11,17 @@ struct ThumbnailService: Service {
     let keeper: ThumbnailKeeper
     let inbox: ThumbnailInbox
     let pollInterval: Duration
-    /// Whether programs keep the drive busy: they go first.
-    let isBusy: @Sendable () -> Bool
+    let programsFirst: ProgramsFirst
 
     /// How long a change is left alone: the next often follows at once.
     private static let rest = Duration.milliseconds(300)
-    private static let patience = 50
     /// How soon a provider is asked again that did not answer, or that may have what has just come.
     private static let haste = Duration.seconds(1)
 
     func run() async {
         await cancelWhenGracefulShutdown {
             await withTaskCancellationHandler {
-                await withTaskExecutorPreference(BackgroundExecutor.shared) { await work() }
+                await withTaskExecutorPreference(PoolExecutor.background) { await work() }
             } onCancel: {
                 keeper.stop.set()
             }
@@ -77,13 +76,6 @@ struct ThumbnailService: Service {
         await keeper.look(at: path)
     }
 
-    private func programsFirst() async {
-        for _ in 0..<Self.patience where isBusy() && !Task.isCancelled {
-            // Cancelled: the loop ends.
-            try? await Task.sleep(for: .milliseconds(100))
-        }
-    }
-
     /// Looks at the documents of a directory that may have, or get, a thumbnail.
     ///
     /// - Returns: the directories in it.
@@ -126,8 +118,7 @@ extension ThumbnailKeeper {
         if tools.home.key(document: document) != nil { return true }
         if item.local.size == 0 { return false }
         if item.local.isDataless { return !tools.home.isFull }
-        guard tools.settings.makes, let type = mediaType(item) else { return false }
-        return tools.maker.makes(type) && (tools.settings.drawsText || !tools.maker.drawsText(type))
+        return mediaType(item).map(tools.makesUnasked) ?? false
     }
 
     /// The documents in a directory that have something in the home or may get a picture, and the directories in it.

@@ -1,5 +1,6 @@
 import Foundation
 import Logging
+import QuireConfinement
 import QuireCore
 import QuireIndex
 import QuireStore
@@ -13,12 +14,12 @@ extension ThumbnailTools {
     init(_ home: OpenHome, _ index: DriveIndex, sync: SyncService, mountpoint: String, logger: Logger) {
         let settings = home.configuration.thumbnails
         self.init(
-            index: index.index, tree: index.tree, staging: home.home.staging, sync: sync,
+            index: index.index, documents: DocumentReader(tree: index.tree, staging: home.home.staging), sync: sync,
             home: ThumbnailHome(directory: home.home.thumbnailsPath, limit: settings.limit), cache: .user,
             maker: ThumbnailMaker(
                 recipes: ThumbnailRecipes(),
                 directories: WorkDirectory(
-                    staging: home.home.stagingPath,
+                    staging: home.home.stagingPath, purpose: "thumbnails",
                     name: ThumbnailKey.document(RelativePath(unchecked: Array(home.home.path.utf8))))),
             mountpoint: mountpoint, settings: settings, logger: logger)
     }

@@ -1,8 +1,6 @@
 import Foundation
-import Glibc
 import QuireCore
 import QuireIndex
-import QuireStore
 import QuireThumbnails
 
 /// Why a thumbnail was not made, or not shown, this time.
@@ -20,13 +18,14 @@ extension ThumbnailTools {
         do {
             let made: Data?
             if maker.drawsText(type) {
-                made = try maker.picture(ofText: beginning(of: path), isCancelled: isCancelled)
+                made = try maker.picture(
+                    ofText: documents.beginning(of: path, limit: ThumbnailMaker.textPart), isCancelled: isCancelled)
             } else {
                 made = try maker.picture(
-                    ofCopy: copy(of: path), type: type, ending: Self.ending(path), isCancelled: isCancelled)
+                    ofCopy: documents.copy(of: path), type: type, ending: Self.ending(path), isCancelled: isCancelled)
             }
-            let now = try tree.status(at: path)
-            guard now?.size == subject.item.local.size, now?.mtime == subject.item.local.mtime else {
+            let local = subject.item.local
+            guard try documents.isStill(path, size: local.size, mtime: local.mtime) else {
                 throw ThumbnailFailure(description: "\(path) has just changed")
             }
             return made
@@ -54,31 +53,6 @@ extension ThumbnailTools {
         } catch {
             throw ThumbnailFailure(description: "\(name): \(error)")
         }
-    }
-
-    private func copy(of path: RelativePath) throws -> String {
-        for attempt in 0..<5 {
-            do throws(StoreError) {
-                guard case .file(let copy) = try Snapshot.take(tree, path, staging: staging).content else { break }
-                return copy
-            } catch {
-                // Written a moment ago: the same moment would not tell a later write.
-                guard error.code == .tooFresh, attempt < 4 else { throw error }
-                usleep(20_000)
-            }
-        }
-        throw ThumbnailFailure(description: "\(path) is no file")
-    }
-
-    private func beginning(of path: RelativePath) throws -> [UInt8] {
-        let file = try tree.openForReading(path)
-        guard try Placeholder.mark(of: file, shown: path.description) == .none else {
-            throw ThumbnailFailure(description: "the content of \(path) is not here")
-        }
-        var bytes = [UInt8](repeating: 0, count: ThumbnailMaker.textPart)
-        let count = pread(file.rawValue, &bytes, bytes.count, 0)
-        guard count >= 0 else { throw ThumbnailFailure(description: "\(path) cannot be read: errno \(errno)") }
-        return Array(bytes.prefix(count))
     }
 
     private static func ending(_ path: RelativePath) -> String {

@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import QuireCore
 import Testing
 
 /// `quire-app`, a program that uses the client library, in a process of its own: told what to do, it says what happens.
@@ -122,7 +123,8 @@ final class App: @unchecked Sendable {
 
     private func read() {
         var buffer = Data()
-        while case let data = output.fileHandleForReading.availableData, !data.isEmpty {
+        let descriptor = output.fileHandleForReading.fileDescriptor
+        while let data = try? DescriptorReading.next(from: descriptor), !data.isEmpty {
             buffer += data
             while let end = buffer.firstIndex(of: 0x0A) {
                 let line = String(decoding: buffer[..<end], as: UTF8.self)

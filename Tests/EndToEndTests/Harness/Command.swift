@@ -100,16 +100,19 @@ final class RunningCommand: @unchecked Sendable {
     /// Blocks until the process ended, by itself or by its limit.
     func waitForEnd() -> Command.Outcome {
         guard processID > 0 else { return outcome(status: 127) }
-        let watchdog = DispatchWorkItem { [self] in
-            lock.withLock { timedOut = true }
-            kill()
-        }
+        // The queue keeps it until its time, cancelled or not: it must not keep the output's files.
+        let watchdog = DispatchWorkItem { [weak self] in self?.expire() }
         DispatchQueue.global().asyncAfter(deadline: .now() + command.limitSeconds, execute: watchdog)
         var status: Int32 = 0
         while waitpid(processID, &status, 0) < 0 && errno == EINTR {}
         watchdog.cancel()
         let signal = status & 0x7F
         return outcome(status: signal == 0 ? (status >> 8) & 0xFF : 128 + signal)
+    }
+
+    private func expire() {
+        lock.withLock { timedOut = true }
+        kill()
     }
 
     /// Aborts the connections named in the command and kills the process with its children.

@@ -27,6 +27,15 @@ struct Drive: Sendable {
         try changed.joined(separator: "\n").write(toFile: path, atomically: true, encoding: .utf8)
     }
 
+    /// Puts a line at the beginning of a section of `config.toml`.
+    func configure(in section: String, _ line: String) throws {
+        let path = "\(home)/config.toml"
+        let text = try String(contentsOfFile: path, encoding: .utf8)
+        guard text.contains("[\(section)]\n") else { throw Trouble("no [\(section)] in \(path)") }
+        try text.replacingOccurrences(of: "[\(section)]\n", with: "[\(section)]\n\(line)\n")
+            .write(toFile: path, atomically: true, encoding: .utf8)
+    }
+
     /// Runs `quire`, outside the mount.
     func quire(_ arguments: String..., limitSeconds: Double = 60) async -> Command.Outcome {
         await quire(arguments, limitSeconds: limitSeconds)

@@ -19,12 +19,16 @@ class Live:
             [quire, "find", "--home", home, condition, "--live"], stdout=subprocess.PIPE, text=True)
         self.came = threading.Condition()
         self.lines = []
+        # Where somebody wants all that comes, which `wait` drops.
+        self.heard = None
         threading.Thread(target=self.read, daemon=True).start()
 
     def read(self):
         for line in self.process.stdout:
             with self.came:
                 self.lines.append((time.monotonic(), line.rstrip("\n")))
+                if self.heard is not None:
+                    self.heard.append(line.rstrip("\n"))
                 self.came.notify_all()
         with self.came:
             self.lines.append((time.monotonic(), None))
@@ -83,4 +87,5 @@ def main():
         "median": times[len(times) // 2] * 1000, "p99": times[len(times) * 99 // 100] * 1000, "missed": missed}))
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -28,7 +28,7 @@ final class TestDrive: Sendable {
     init(
         containers: ContainerLayout = .single, at existing: String? = nil,
         clock: (@Sendable () -> FileTime)? = nil, settleLimit: Duration = .seconds(10),
-        types: ItemTyper = ItemTyper()
+        types: ItemTyper = ItemTyper(), keepsContent: Bool = false
     ) throws {
         if let existing {
             directory = existing
@@ -41,6 +41,7 @@ final class TestDrive: Sendable {
         let fixed = self.clock
         (index, opening) = try MetadataIndex.open(
             at: directory + "/index.sqlite", driveRoot: directory + "/drive", containers: containers, types: types,
+            content: keepsContent ? directory + "/content.sqlite" : nil,
             settleLimit: settleLimit, clock: clock ?? { fixed.now })
     }
 
@@ -121,12 +122,13 @@ final class TestDrive: Sendable {
         record(.attributesChanged(FileStatus(status), writersOpen: false))
     }
 
-    func rename(_ path: RelativePath, _ new: RelativePath) throws {
+    func rename(_ path: RelativePath, _ new: RelativePath, isTold: Bool = true) throws {
         let replaced = status(new)?.inode
         let kept = keep(new)
         defer { close(kept) }
         let from = try parent(path)
         guard Glibc.rename(full(path), full(new)) == 0 else { throw TestError("rename \(path) \(new) \(errno)") }
+        guard isTold else { return }
         record(
             .renamed(
                 .init(
@@ -169,9 +171,14 @@ final class TestDrive: Sendable {
         record(.attributesChanged(try present(path), writersOpen: writersOpen))
     }
 
-    func setTime(_ path: RelativePath, seconds: Int) throws {
+    /// Without an event.
+    func setTimeQuietly(_ path: RelativePath, seconds: Int) throws {
         var times = [timespec(tv_sec: seconds, tv_nsec: 0), timespec(tv_sec: seconds, tv_nsec: 0)]
         guard utimensat(AT_FDCWD, full(path), &times, 0) == 0 else { throw TestError("utimens") }
+    }
+
+    func setTime(_ path: RelativePath, seconds: Int) throws {
+        try setTimeQuietly(path, seconds: seconds)
         record(.attributesChanged(try present(path), writersOpen: false))
     }
 
@@ -291,8 +298,10 @@ func removeTree(_ path: String) {
 }
 
 /// Runs `body` with a drive that is removed afterwards.
-func withDrive(containers: ContainerLayout = .single, _ body: (TestDrive) async throws -> Void) async throws {
-    let drive = try TestDrive(containers: containers)
+func withDrive(
+    containers: ContainerLayout = .single, keepsContent: Bool = false, _ body: (TestDrive) async throws -> Void
+) async throws {
+    let drive = try TestDrive(containers: containers, keepsContent: keepsContent)
     defer { drive.remove() }
     try await body(drive)
 }

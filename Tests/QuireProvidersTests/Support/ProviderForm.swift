@@ -9,6 +9,21 @@ enum ProviderForm: String, Sendable, CaseIterable, CustomTestStringConvertible {
     case memoryOfAnObjectStore
     case folderOnDisk
     case folderOnTmpfs
+    case apache, lighttpd, nginx, sabre, rclone
+    case seaweedfs, moto
+
+    /// Those that need nothing, and the servers that were started for this run.
+    static var allCases: [ProviderForm] {
+        [.memory, .memoryOfAnObjectStore] + folders
+            + (servers + stores).filter { TestServer.started[$0.rawValue] != nil }
+    }
+
+    /// WebDAV servers.
+    static let servers: [ProviderForm] = [.apache, .lighttpd, .nginx, .sabre, .rclone]
+    /// Object stores.
+    static let stores: [ProviderForm] = [.seaweedfs, .moto]
+    /// Whose versions are made of content.
+    static let versionsByContent = stores + [.sabre]
 
     var testDescription: String { rawValue }
 
@@ -26,6 +41,12 @@ enum ProviderForm: String, Sendable, CaseIterable, CustomTestStringConvertible {
             let root = try TemporaryDirectory(in: self == .folderOnDisk ? "/tmp" : "/dev/shm")
             return try await Bench(
                 FolderProvider(root: root.path, hooks: hooks), FolderProvider(root: root.path), work, root, same: false)
+        case .apache, .lighttpd, .nginx, .sabre, .rclone:
+            let account = try await TestServer.account(rawValue)
+            return try await Bench(account.provider(), account.provider(), work, account.directory, same: false)
+        case .seaweedfs, .moto:
+            let store = try await S3TestStore(rawValue)
+            return try await Bench(store.provider(), store.provider(), work, nil, same: false)
         }
     }
 }
@@ -39,7 +60,7 @@ final class Bench: Sendable {
     let other: any DocumentProvider
     let identity: String
     let work: TemporaryDirectory
-    /// Of a folder.
+    /// Of a folder, or of a server's account.
     let root: TemporaryDirectory?
 
     init(

@@ -10,6 +10,9 @@ final class TemporaryDirectory: Sendable {
         self.path = String(decoding: template.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
     }
 
+    /// One that is there already.
+    init(adopting path: String) { self.path = path }
+
     deinit { Shell.run("rm", "-rf", path) }
 
     func appending(_ name: String) -> String { "\(path)/\(name)" }

@@ -16,18 +16,21 @@ final class Device {
     let index: IndexedDrive
     let tree: DriveTree
     let service: SyncService
+    private let environment: SyncEnvironment
     let committer: StoreCommitter
     let coordinator = Coordinator()
+    let room = WriteRoom()
     /// Inodes that some program has open for writing.
     let openForWriting = InodeSet()
-    private static let counter = Counter()
+    static let counter = Counter()
 
     /// - Parameters:
     ///   - pushPart: small by default, so that whatever is tested is tested across the borders of parts.
     ///   - claimDeadline: on the machine's clock.
     init(
         _ name: String, provider: any DocumentProvider, clock: TestClock, pushPart: Int = 3,
-        openFileQuietTime: Duration = .seconds(10), claimDeadline: Duration = .seconds(10)
+        openFileQuietTime: Duration = .seconds(10), claimDeadline: Duration = .seconds(10),
+        limits: SpaceLimits = SpaceLimits()
     ) throws {
         self.name = name
         self.clock = clock
@@ -43,17 +46,29 @@ final class Device {
         settings.pushPart = pushPart
         settings.claimDeadline = claimDeadline
         settings.openFileQuietTime = openFileQuietTime
-        let environment = SyncEnvironment(
+        environment = SyncEnvironment(
             index: index, committer: committer, coordinator: coordinator, tree: tree, staging: home.staging,
-            versions: home.keptVersions, settings: settings, clock: clock.syncClock)
+            partialPath: home.partialPath,
+            versions: home.keptVersions, settings: settings, clock: clock.syncClock, limits: limits, room: room)
         service = SyncService(
             environment: environment,
             containers: [SyncedContainer(id: .default, root: .root, providerName: "main", provider: provider)],
             logger: Device.logger(name))
     }
 
+    /// What a daemon that starts now would have, beside the index of the one before.
+    func restartedService(_ provider: any DocumentProvider) -> SyncService {
+        SyncService(
+            environment: environment,
+            containers: [SyncedContainer(id: .default, root: .root, providerName: "main", provider: provider)],
+            logger: Device.logger(name))
+    }
+
+    /// Whether it is written down how much of an item is here.
+    func hasMap(_ item: ItemID) -> Bool { access("\(home.partialPath)/\(item).map", F_OK) == 0 }
+
     /// Silent; with QUIRE_SYNC_LOG set, everything goes to standard error.
-    private static func logger(_ name: String) -> Logger {
+    static func logger(_ name: String) -> Logger {
         guard getenv("QUIRE_SYNC_LOG") != nil else { return Logger(label: name) { _ in SwiftLogNoOpLogHandler() } }
         var logger = Logger(label: name) { StreamLogHandler.standardError(label: $0) }
         logger.logLevel = .debug
@@ -164,7 +179,10 @@ final class Device {
         guard try tree.status(at: path)?.kind == .file, try !Placeholder.mark(at: path, in: tree).isDataless else {
             return nil
         }
-        let file = try tree.openForReading(path)
+        return Self.text(of: try tree.openForReading(path))
+    }
+
+    static func text(of file: borrowing OwnedDescriptor) -> String {
         var buffer = [UInt8](repeating: 0, count: 1 << 16)
         let count = buffer.withUnsafeMutableBytes { read(file.rawValue, $0.baseAddress, $0.count) }
         return String(decoding: buffer.prefix(max(0, count)), as: UTF8.self)

@@ -1,0 +1,45 @@
+import CFuse
+import Glibc
+import QuireCore
+import Synchronization
+
+/// How a handle reads a document that is still arriving: from what has come, until the document is here as a whole or was
+/// emptied; then from the file itself.
+final class Arrival: Sendable {
+    let content: any ArrivingContent
+    /// When the document last changed, as programs saw it before its content came.
+    private let modified, changed: timespec
+    /// Innermost lock.
+    private let file = Lock<Descriptor?>(nil)
+
+    /// - Parameter status: of the placeholder.
+    init(_ content: any ArrivingContent, _ status: stat) {
+        self.content = content
+        (modified, changed) = (status.st_mtim, status.st_ctim)
+    }
+
+    /// What programs that read it are shown: that its content has come is no change of the document, and what is on its way
+    /// is no hole.
+    func shown(_ status: stat) -> stat {
+        var shown = status
+        if settled == nil { shown.st_blocks = (status.st_size + 511) / 512 }
+        if status.st_mtim.tv_sec == modified.tv_sec, status.st_mtim.tv_nsec == modified.tv_nsec {
+            shown.st_ctim = changed
+        }
+        return shown
+    }
+
+    /// The file to read instead; nil while the content is arriving.
+    var settled: Descriptor? { file.withLock { $0 } }
+
+    /// The content has taken its place in the store, where it is the file that has been read so far.
+    func settle() {
+        let raw = fcntl(content.descriptor, F_DUPFD_CLOEXEC, 0)
+        // Without a descriptor to spare it is read as before: all of it is here.
+        guard raw >= 0 else { return }
+        settle(at: Descriptor(owning: raw))
+    }
+
+    /// From now on `descriptor` is read.
+    func settle(at descriptor: Descriptor) { file.withLock { $0 = $0 ?? descriptor } }
+}

@@ -1,0 +1,140 @@
+import Glibc
+import GRDB
+import Logging
+import QuireCore
+
+/// The words of documents: `content.sqlite`, beside the index.
+///
+/// A file of its own, so that switching it off is removing a file, the index stays small, no one who writes to that waits while
+/// words are merged, and damage to words concerns nothing else: all of it is read anew from the documents.
+///
+/// ```
+/// read    which version of an item was read, as what type, and whether words were found: key `item`
+/// words   FTS5 with its text, by item
+/// ```
+/// The index's readers attach it as `content`; this is the only writer.
+final class ContentStore: Sendable {
+    private static let version = 1
+
+    let path: String
+    private let database: DatabaseQueue
+    private let marker: OpenMarker
+
+    /// Opens the file, or makes one; a damaged one, and one of another version, is removed first. Blocks.
+    init(at path: String, logger: Logger) throws(IndexError) {
+        self.path = path
+        marker = OpenMarker(path: path + ".open")
+        let finding = marker.read()
+        if finding == .damaged { Self.remove(path) }
+        do {
+            database = try Self.connect(path, checks: finding == .notClosed)
+        } catch {
+            guard IndexError(error, "").code == .corrupt else { throw IndexError(error, "opening \(path)") }
+            logger.warning("the words of documents were damaged; they are read anew", metadata: ["file": "\(path)"])
+            Self.remove(path)
+            do { database = try Self.connect(path, checks: false) } catch { throw IndexError(error, "opening \(path)") }
+        }
+        marker.markOpen()
+    }
+
+    /// Removes the file with all that is beside it: nothing happens where there is none.
+    static func remove(_ path: String) {
+        for suffix in ["", "-wal", "-shm", ".open"] { unlink(path + suffix) }
+    }
+
+    private static func connect(_ path: String, checks: Bool) throws -> DatabaseQueue {
+        var configuration = Configuration()
+        configuration.label = "quire-content"
+        configuration.journalMode = .wal
+        configuration.busyMode = .timeout(5)
+        configuration.prepareDatabase { db in
+            try db.execute(sql: "PRAGMA synchronous = NORMAL; PRAGMA cache_size = -2000; PRAGMA temp_store = MEMORY")
+        }
+        let database = try DatabaseQueue(path: path, configuration: configuration)
+        try database.writeWithoutTransaction { db in
+            if checks, try db.all("PRAGMA quick_check(1)", read: { $0.text(0) }) != ["ok"] {
+                throw DatabaseError(resultCode: .SQLITE_CORRUPT)
+            }
+            let found = try db.first("PRAGMA user_version", read: { $0.integer(0) }) ?? 0
+            guard found == 0 || found == version else { throw DatabaseError(resultCode: .SQLITE_CORRUPT) }
+            guard found == 0 else { return }
+            try db.inTransaction(.immediate) {
+                try db.execute(sql: schema)
+                return .commit
+            }
+        }
+        chmod(path, 0o600)
+        return database
+    }
+
+    private static let schema = """
+        CREATE TABLE read (
+            item INTEGER PRIMARY KEY, generation INTEGER NOT NULL, type INTEGER NOT NULL, found INTEGER NOT NULL);
+        CREATE VIRTUAL TABLE words USING fts5 (text, tokenize = 'unicode61 remove_diacritics 2', columnsize = 0);
+        PRAGMA user_version = \(version);
+        """
+
+    /// Closes the file. Blocks.
+    func close() throws {
+        try database.writeWithoutTransaction { _ = try $0.checkpoint(.truncate) }
+        try database.close()
+        marker.remove()
+    }
+
+    // MARK: Writing
+
+    /// Notes what documents say, in place of what was noted, in one transaction. Blocks.
+    func note(_ readings: [ContentReading]) throws(IndexError) {
+        try write { db in
+            for reading in readings {
+                let work = reading.document
+                try db.run("DELETE FROM words WHERE rowid = ?", .integer(work.id.rawValue))
+                try db.run(
+                    "INSERT OR REPLACE INTO read (item, generation, type, found) VALUES (?, ?, ?, ?)",
+                    .integer(work.id.rawValue), .integer(work.generation), .integer(work.typeID),
+                    .flag(reading.text != nil))
+                guard let text = reading.text else { continue }
+                try db.run(
+                    "INSERT INTO words (rowid, text) VALUES (?, ?)", .integer(work.id.rawValue),
+                    .text(WordText.prepared(text)))
+            }
+        }
+    }
+
+    /// Forgets items, in one transaction. Blocks.
+    func forget(_ items: [Int64]) throws(IndexError) {
+        try write { db in
+            for item in items {
+                try db.run("DELETE FROM words WHERE rowid = ?", .integer(item))
+                try db.run("DELETE FROM read WHERE item = ?", .integer(item))
+            }
+        }
+    }
+
+    /// The bytes that the file takes, without what is not merged into it yet.
+    func size() throws(IndexError) -> ByteCount {
+        do {
+            return try database.read { db in
+                let pages = try db.first("PRAGMA page_count", read: { $0.integer(0) }) ?? 0
+                return ByteCount(pages * (try db.first("PRAGMA page_size", read: { $0.integer(0) }) ?? 0))
+            }
+        } catch {
+            throw IndexError(error, "reading \(path)")
+        }
+    }
+
+    private func write(_ body: (Database) throws -> Void) throws(IndexError) {
+        do {
+            try database.writeWithoutTransaction { db in
+                try db.inTransaction(.immediate) {
+                    try body(db)
+                    return .commit
+                }
+            }
+        } catch {
+            let failure = IndexError(error, "noting words")
+            if failure.code == .corrupt { marker.markDamaged() }
+            throw failure
+        }
+    }
+}

@@ -1,0 +1,84 @@
+import GRDB
+package import QuireCore
+
+/// What space limits need to know.
+extension MetadataIndex {
+    /// Files with content that is here.
+    private static let here = "kind = 0 AND dataless = 0"
+    /// Of these: uploaded, as it was uploaded, and not to be kept.
+    private static let evictable = """
+        pinned = 0 AND local_only = 0 AND base IS NOT NULL AND writers = 0 AND pending & 3 = 0 AND size > 0
+        """
+
+    /// How much content is here; one pass over the rows.
+    package func spaceUse() async throws(IndexError) -> SpaceUse {
+        try await read("the space in use") { db in
+            let use = try db.first(
+                """
+                SELECT total(size / max(nlink, 1)), total(CASE WHEN \(Self.evictable) THEN size / max(nlink, 1) ELSE 0 END)
+                FROM items WHERE \(Self.here)
+                """
+            ) { SpaceUse(here: Int64($0.real(0)), evictable: Int64($0.real(1))) }
+            return use ?? SpaceUse(here: 0, evictable: 0)
+        }
+    }
+
+    /// A page of what can be taken off this device, by id.
+    ///
+    /// - Parameters:
+    ///   - id: the last of the page before; nil for the first page.
+    ///   - limit: 1 or more; an empty page is the last.
+    package func evictableFiles(after id: ItemID?, limit: Int) async throws(IndexError) -> [EvictableFile] {
+        let root = root
+        return try await read("what can be evicted") { db in
+            var paths = PathBuilder.items(root: root)
+            let rows = try db.all(
+                """
+                SELECT id, parent, name, size FROM items WHERE id > ? AND \(Self.here) AND \(Self.evictable)
+                ORDER BY id LIMIT ?
+                """, .integer(id?.rawValue ?? .min), .integer(Int64(limit))
+            ) { (ItemID($0.integer(0)), $0.integer(1), $0.blob(2), $0.integer(3)) }
+            return try rows.compactMap { id, parent, name, size in
+                try paths.path(parent, name, db).map { EvictableFile(id: id, path: $0, size: size) }
+            }
+        }
+    }
+
+    /// Pinned files whose content is not here, at most `limit`.
+    package func pinnedDataless(limit: Int) async throws(IndexError) -> [IndexItem] {
+        let root = root
+        return try await read("what is to be kept here") { db in
+            let rows = try db.all(
+                ItemReader.select + "WHERE i.pinned = 1 AND i.dataless = 1 AND i.kind = 0 LIMIT ?",
+                .integer(Int64(limit)), read: ItemReader.raw)
+            var reader = ItemReader(root: root)
+            return try rows.compactMap { try reader.item($0, db) }
+        }
+    }
+
+    /// Keeps the content of an item here, and of all that is or comes below it; or no longer.
+    ///
+    /// - Returns: false when there is no such item.
+    @discardableResult
+    package func setPinned(_ id: ItemID, _ isPinned: Bool) async throws(IndexError) -> Bool {
+        let isThere = try await write("pinning") { db in
+            try db.setPinned(id.rawValue, isPinned)
+            return db.changesCount > 0
+        }
+        progress.tick()
+        return isThere
+    }
+}
+
+extension Database {
+    /// Pins an item's row and all below it, or takes that back. `changesCount` is 0 where there is no such row.
+    func setPinned(_ id: Int64, _ isPinned: Bool) throws {
+        try run(
+            """
+            UPDATE items SET pinned = ? WHERE id IN (
+                WITH RECURSIVE below (id) AS (
+                    VALUES (?) UNION ALL SELECT i.id FROM items i JOIN below ON i.parent = below.id)
+                SELECT id FROM below)
+            """, .flag(isPinned), .integer(id))
+    }
+}

@@ -1,0 +1,33 @@
+package import QuireCore
+
+/// Proves to a server who asks: signs each request just before it is sent.
+///
+/// Called concurrently from any task. What it adds is never logged and in no message.
+package protocol HTTPAuthorizer: Sendable {
+    /// Adds its fields to `request`. Called anew for every try, so that dates and nonces are fresh.
+    func authorize(_ request: inout HTTPRequest, at origin: HTTPOrigin) async throws(ProviderError)
+
+    /// Whether a refusal (401 or 403) told what makes another try worthwhile: a challenge, or the server's clock.
+    /// Called once for each request.
+    func learns(from refusal: HTTPAnswer, to request: HTTPRequest) -> Bool
+}
+
+/// A user's name and password (RFC 7617), or a bearer token (RFC 6750), in every request.
+package struct FixedAuthorizer: HTTPAuthorizer {
+    private let value: String
+
+    private init(value: String) { self.value = value }
+
+    /// Basic: `user` may not hold a colon.
+    package static func basic(user: String, password: String) -> FixedAuthorizer {
+        FixedAuthorizer(value: "Basic \(Base64.encode(Array("\(user):\(password)".utf8)))")
+    }
+
+    package static func bearer(token: String) -> FixedAuthorizer { FixedAuthorizer(value: "Bearer \(token)") }
+
+    package func authorize(_ request: inout HTTPRequest, at origin: HTTPOrigin) {
+        request.fields["Authorization"] = value
+    }
+
+    package func learns(from refusal: HTTPAnswer, to request: HTTPRequest) -> Bool { false }
+}

@@ -1,0 +1,50 @@
+import QuireCore
+
+/// Where a status that is no success becomes `ProviderError`. The one table for WebDAV (RFC 9110, RFC 4918) and S3.
+enum HTTPStatusTable {
+    /// - Parameters:
+    ///   - what: the item and what was tried, as in "notes/a.txt cannot be written".
+    ///   - words: the server's own, nil where it said nothing.
+    static func error(_ answer: HTTPAnswer, _ what: String, words: String?) -> ProviderError {
+        let says = "the server says \(answer.status)\(name(answer.status).map { " \($0)" } ?? "")"
+        let cause = words.map { "\(says): \($0)" } ?? says
+        let (code, remedy) = meaning(answer)
+        return ProviderError(code, "\(what): \(remedy)", cause: cause)
+    }
+
+    private static func meaning(_ answer: HTTPAnswer) -> (ProviderError.Code, String) {
+        switch answer.status {
+        case 300..<400:
+            (.unavailable, "the server sends to another address; if it has moved, add the provider with its new URL")
+        case 401: (.unavailable, "the server does not accept the user name and secret; renew them")
+        case 403: (.permissionDenied, "the server does not allow it")
+        case 404, 410: (.notFound, "it is not there")
+        case 405, 501: (.unsupported, "the server cannot do this")
+        case 409: (.parentMissing, "its directory is not at the server, or something else is in the way")
+        case 412: (.conditionFailed, "something else is there than was expected")
+        case 413: (.unsupported, "it is larger than the server takes")
+        case 414: (.invalidName, "its path is longer than the server takes; rename it")
+        case 423: (.failed, "somebody has it locked")
+        case 429, 503: (.unavailable, "the server is busy\(wait(answer))")
+        case 502, 504: (.unavailable, "the server behind the gateway does not answer")
+        case 507: (.noSpace, "the server's disk is full, or the quota used up; make room there")
+        default: (.failed, "the server reported an error")
+        }
+    }
+
+    private static func wait(_ answer: HTTPAnswer) -> String {
+        answer.fields["Retry-After"].flatMap { Int($0) }.map { " and asks to wait \($0) s" } ?? ""
+    }
+
+    /// Reason phrases of RFC 9110 §15 and RFC 4918 §11 that tell a person something.
+    private static func name(_ status: Int) -> String? {
+        [
+            400: "Bad Request", 401: "Unauthorized", 403: "Forbidden", 404: "Not Found", 405: "Method Not Allowed",
+            408: "Request Timeout", 409: "Conflict", 410: "Gone", 411: "Length Required", 412: "Precondition Failed",
+            413: "Content Too Large", 414: "URI Too Long", 415: "Unsupported Media Type", 416: "Range Not Satisfiable",
+            422: "Unprocessable Content", 423: "Locked", 424: "Failed Dependency", 429: "Too Many Requests",
+            500: "Internal Server Error", 501: "Not Implemented", 502: "Bad Gateway", 503: "Service Unavailable",
+            504: "Gateway Timeout", 507: "Insufficient Storage",
+        ][status]
+    }
+}

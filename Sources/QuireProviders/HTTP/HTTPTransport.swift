@@ -1,0 +1,270 @@
+import AsyncHTTPClient
+import Dispatch
+import NIOCore
+import NIOHTTP1
+import NIOSSL
+package import QuireCore
+import Synchronization
+
+/// Asks one server over HTTP/1.1: what WebDAV and S3 share. Nothing else in the package knows the HTTP client beneath.
+///
+/// Connections are kept for a few seconds and shared by all calls; certificates are checked against the system's
+/// authorities, or against one pinned certificate. All methods may be called concurrently from any task, none blocks a
+/// thread of the cooperative pool, and cancelling the task ends the request at once with `.cancelled`.
+///
+/// **Tries.** A request is sent once, but for these: a 401 or 403 from which the authorizer learns is answered once; a
+/// safe request whose kept connection turns out to be closed is sent on a fresh one; a safe request is redirected within
+/// the server. Everything else is the caller's to repeat, who looks first.
+///
+/// **Busy servers.** Where a 429 or 503 says how long to wait, later requests wait that long, up to
+/// `Limits.longestPause`; beyond it they throw `.unavailable` until it is over.
+package final class HTTPTransport: Sendable {
+    /// Ends of waiting.
+    package struct Limits: Sendable {
+        /// Until a connection is there, TLS included.
+        package var connect: Duration = .seconds(10)
+        /// Without a byte coming or going.
+        package var idle: Duration = .seconds(30)
+        /// Most that a request waits because the server asked for it.
+        package var longestPause: Duration = .seconds(5)
+
+        package init() {}
+    }
+
+    package let origin: HTTPOrigin
+    /// Reads and writes files for bodies.
+    let pool = BlockingPool(label: "quire-http", width: 8)
+    private let client: HTTPClient
+    private let authorizer: (any HTTPAuthorizer)?
+    private let explain: @Sendable (HTTPAnswer) -> String?
+    private let limits: Limits
+    private let traffic: Traffic
+    /// Before then the server wants no requests. Innermost lock.
+    private let pause = Lock<ContinuousClock.Instant?>(nil)
+
+    private static let mostRedirects = 5
+
+    /// - Parameters:
+    ///   - pin: the only certificate to accept; nil for what the system's authorities have signed for the host.
+    ///   - authorizer: nil where nobody needs to know who asks.
+    ///   - traffic: what bodies pass through, but for those of answers to `send`.
+    ///   - explain: the server's own words in an answer that is no success; nil where there are none.
+    package init(
+        origin: HTTPOrigin, pin: CertificatePin? = nil, authorizer: (any HTTPAuthorizer)? = nil,
+        limits: Limits = Limits(), traffic: Traffic = Traffic(),
+        explain: @escaping @Sendable (HTTPAnswer) -> String? = ServerWords.plain
+    ) {
+        self.origin = origin
+        self.authorizer = authorizer
+        self.limits = limits
+        self.traffic = traffic
+        self.explain = explain
+        client = HTTPClient(
+            eventLoopGroupProvider: .shared(HTTPClient.defaultEventLoopGroup),
+            configuration: Self.configuration(limits, pin))
+    }
+
+    deinit {
+        // Keeps itself alive until its connections are closed.
+        client.shutdown(queue: .global()) { _ in }
+    }
+
+    /// Sends a request and collects the answer, whatever its status.
+    ///
+    /// - Parameter limit: most bytes of a body; beyond it, `.failed`.
+    /// - Throws: `.unavailable` for every trouble on the way; `.cancelled`.
+    package func send(_ request: HTTPRequest, limit: Int = 1 << 20) async throws(ProviderError) -> HTTPAnswer {
+        var body: [UInt8] = []
+        var answer = try await exchange(request, through: nil) { (bytes) throws(ProviderError) in
+            guard body.count + bytes.count <= limit else {
+                throw ProviderError(.failed, "\(self.origin) answers with more than the \(limit) bytes expected")
+            }
+            body += bytes
+        } reset: {
+            body = []
+        }
+        if answer.isSuccess { answer.body = body }
+        return answer
+    }
+
+    /// Sends a request and passes the body of a successful answer on, piece by piece; the next is only read from the
+    /// connection once `each` is done with the last.
+    ///
+    /// - Parameters:
+    ///   - head: looks at a successful answer before any of its body comes; what it throws ends the request.
+    ///   - each: takes up to about a mebibyte; what it throws ends the request. Not called for an answer that is no success,
+    ///     whose body is in what is returned.
+    /// - Throws: as `send`; what `head` and `each` throw. An answer that is shorter than it says is `.unavailable`.
+    package func receive(
+        _ request: HTTPRequest, head: (HTTPAnswer) throws(ProviderError) -> Void = { (_) throws(ProviderError) in },
+        each: ([UInt8]) async throws(ProviderError) -> Void
+    ) async throws(ProviderError) -> HTTPAnswer {
+        try await exchange(request, through: traffic.down, head: head, each: each, reset: {})
+    }
+
+    /// An answer that is no success, as an error.
+    ///
+    /// - Parameter what: the item and what was tried, as in "notes/a.txt cannot be written".
+    package func error(_ answer: HTTPAnswer, _ what: String) -> ProviderError {
+        HTTPStatusTable.error(answer, what, words: explain(answer))
+    }
+
+    private func exchange(
+        _ original: HTTPRequest, through bandwidth: Bandwidth?,
+        head: (HTTPAnswer) throws(ProviderError) -> Void = { (_) throws(ProviderError) in },
+        each: ([UInt8]) async throws(ProviderError) -> Void, reset: () -> Void
+    ) async throws(ProviderError) -> HTTPAnswer {
+        var request = original
+        var hasLearned = false
+        var redirects = 0
+        while true {
+            try await waitOutPause()
+            var signed = request
+            try await authorizer?.authorize(&signed, at: origin)
+            reset()
+            let answer = try await attempt(signed, bandwidth, head, each)
+            notePause(answer)
+            if [401, 403].contains(answer.status), !hasLearned, authorizer?.learns(from: answer, to: signed) ?? false {
+                hasLearned = true
+            } else if let target = redirect(answer, of: request), redirects < Self.mostRedirects {
+                redirects += 1
+                request.path = String(target.prefix { $0 != "?" })
+                request.query = target.firstIndex(of: "?").map { String(target[target.index(after: $0)...]) }
+            } else {
+                return answer
+            }
+        }
+    }
+
+    /// Sends it once; a safe one again where the kept connection had gone.
+    private func attempt(
+        _ request: HTTPRequest, _ bandwidth: Bandwidth?, _ look: (HTTPAnswer) throws(ProviderError) -> Void,
+        _ each: ([UInt8]) async throws(ProviderError) -> Void
+    ) async throws(ProviderError) -> HTTPAnswer {
+        let deadline = request.timeLimit.map { ContinuousClock.now + $0 }
+        let failure = FileBody.Shortfall()
+        do {
+            var response: HTTPClientResponse
+            do {
+                response = try await head(request, failure)
+            } catch  where request.isSafe && HTTPFailure.isClosed(error) && !Task.isCancelled {
+                response = try await head(request, failure)
+            }
+            return try await read(response, until: deadline, through: bandwidth, look, each)
+        } catch {
+            throw failure.error ?? HTTPFailure.error(error, origin)
+        }
+    }
+
+    private func head(_ request: HTTPRequest, _ failure: FileBody.Shortfall) async throws -> HTTPClientResponse {
+        var sent = HTTPClientRequest(url: "\(origin)\(request.target)")
+        sent.method = HTTPMethod(rawValue: request.method)
+        sent.headers = HTTPHeaders(request.fields.list.map { ($0.name, $0.value) })
+        switch request.body {
+        case .none: break
+        case .bytes(let bytes):
+            try await traffic.up.pass(bytes.count)
+            sent.body = .bytes(ByteBuffer(bytes: bytes))
+        case .file(_, _, 0): sent.body = .bytes(ByteBuffer())
+        case .file(let path, let offset, let length):
+            sent.body = .stream(
+                FileBody(
+                    path: path, offset: offset, length: length, pool: pool, bandwidth: traffic.up, failure: failure),
+                length: .known(length))
+        case .pieces(let length, let next):
+            sent.body = .stream(
+                AsyncStream { [up = traffic.up] in
+                    guard let piece = await next() else { return nil }
+                    // Cancelled, the request ends by itself.
+                    try? await up.pass(piece.count)
+                    return ByteBuffer(bytes: piece)
+                }, length: .known(length))
+        }
+        let deadline = request.timeLimit.map { NIODeadline.now() + TimeAmount($0) } ?? .distantFuture
+        return try await client.execute(sent, deadline: deadline)
+    }
+
+    private func read(
+        _ response: HTTPClientResponse, until deadline: ContinuousClock.Instant?, through bandwidth: Bandwidth?,
+        _ look: (HTTPAnswer) throws(ProviderError) -> Void,
+        _ each: ([UInt8]) async throws(ProviderError) -> Void
+    ) async throws -> HTTPAnswer {
+        let fields = HTTPFields(response.headers.map { (name: $0.name, value: $0.value) })
+        var answer = HTTPAnswer(status: Int(response.status.code), fields: fields)
+        if answer.isSuccess { try look(answer) }
+        var gathered: [UInt8] = []
+        for try await part in response.body {
+            gathered += part.readableBytesView
+            if let deadline, ContinuousClock.now > deadline { throw HTTPClientError.deadlineExceeded }
+            if answer.isSuccess {
+                // What is not taken from the connection, the server does not send.
+                try await bandwidth?.pass(part.readableBytes)
+                guard gathered.count >= bandwidth?.piece(1 << 20) ?? 1 << 20 else { continue }
+                try await each(gathered)
+                gathered.removeAll(keepingCapacity: true)
+            } else if gathered.count > ServerWords.limit {
+                break
+            }
+        }
+        if Task.isCancelled { throw HTTPFailure.cancelled }
+        if answer.isSuccess { if !gathered.isEmpty { try await each(gathered) } } else { answer.body = gathered }
+        return answer
+    }
+
+    /// Where a redirect of a safe request leads within this server; nil for anything else.
+    private func redirect(_ answer: HTTPAnswer, of request: HTTPRequest) -> String? {
+        guard [301, 302, 307, 308].contains(answer.status), request.isSafe, let location = answer.fields["Location"]
+        else { return nil }
+        if location.hasPrefix("/"), !location.hasPrefix("//") { return location }
+        guard let (origin, target) = HTTPOrigin.parse(location), origin == self.origin else { return nil }
+        return target
+    }
+
+    private func notePause(_ answer: HTTPAnswer) {
+        guard [429, 503].contains(answer.status), let text = answer.fields["Retry-After"] else { return }
+        let seconds = Int(text) ?? HTTPDate.parse(text).map { $0.seconds - SystemCalls.now().seconds } ?? 0
+        guard seconds > 0 else { return }
+        let end = ContinuousClock.now + .seconds(min(seconds, 3600))
+        pause.withLock { $0 = max($0 ?? end, end) }
+    }
+
+    private func waitOutPause() async throws(ProviderError) {
+        guard let end = pause.withLock({ $0 }) else { return }
+        let left = end - ContinuousClock.now
+        guard left > .zero else { return pause.withLock { if $0 == end { $0 = nil } } }
+        guard left <= limits.longestPause else {
+            throw ProviderError(
+                .unavailable, "\(origin) is busy and asked not to be asked for another \(left.components.seconds) s")
+        }
+        try await HTTPFailure.pause(left)
+    }
+
+    private static func configuration(_ limits: Limits, _ pin: CertificatePin?) -> HTTPClient.Configuration {
+        var configuration = HTTPClient.Configuration(
+            redirectConfiguration: .disallow,
+            timeout: .init(
+                connect: TimeAmount(limits.connect), read: TimeAmount(limits.idle), write: TimeAmount(limits.idle)))
+        // A request has its connection to itself, so that ending the one ends the other.
+        configuration.httpVersion = .http1Only
+        // Shorter than the five seconds after which common servers close what nobody uses.
+        configuration.connectionPool.idleTimeout = .seconds(4)
+        // Above what any caller has under way: a lock must be renewed while everything else is busy uploading.
+        configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = 64
+        configuration.connectionPool.retryConnectionEstablishment = false
+        if let pin {
+            var tls = TLSConfiguration.makeClientConfiguration()
+            // The certificate itself is compared, which is stricter than any chain and any name in it.
+            tls.certificateVerification = .none
+            configuration.tlsConfiguration = tls
+            configuration.http1_1ConnectionDebugInitializer = { pin.check($0) }
+        }
+        return configuration
+    }
+}
+
+extension TimeAmount {
+    fileprivate init(_ duration: Duration) {
+        let (seconds, attoseconds) = duration.components
+        self = .nanoseconds(seconds * 1_000_000_000 + attoseconds / 1_000_000_000)
+    }
+}

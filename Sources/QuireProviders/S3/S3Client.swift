@@ -1,0 +1,151 @@
+import Crypto
+package import QuireCore
+
+/// S3's requests, one method each, on one bucket.
+package struct S3Client: Sendable {
+    let transport: HTTPTransport
+    let address: S3Address
+
+    /// - Parameters:
+    ///   - signer: nil for a store that is open to everybody.
+    ///   - pin: the only certificate to accept.
+    ///   - traffic: what content passes through.
+    package init(
+        _ address: S3Address, signer: (any HTTPAuthorizer)?, pin: CertificatePin? = nil,
+        limits: HTTPTransport.Limits = HTTPTransport.Limits(), traffic: Traffic = Traffic()
+    ) {
+        self.address = address
+        transport = HTTPTransport(
+            origin: address.origin, pin: pin, authorizer: signer, limits: limits, traffic: traffic,
+            explain: { S3Errors.words($0) })
+    }
+
+    /// A condition on the object that is there.
+    enum Condition: Sendable {
+        case none
+        case absent
+        /// As it is sent, quoted or not.
+        case version(String)
+
+        func add(to fields: inout HTTPFields) {
+            switch self {
+            case .none: break
+            case .absent: fields["If-None-Match"] = "*"
+            case .version(let tag): fields["If-Match"] = tag
+            }
+        }
+    }
+
+    func head(_ key: [UInt8]) async throws(ProviderError) -> HTTPAnswer {
+        try await transport.send(HTTPRequest("HEAD", address.target(key)))
+    }
+
+    /// The bytes of a small object; nil where there is none.
+    func get(_ key: [UInt8], limit: Int) async throws(ProviderError) -> [UInt8]? {
+        let answer = try await transport.send(HTTPRequest("GET", address.target(key)), limit: limit)
+        if answer.status == 404 { return try absent(answer, "an object") }
+        guard answer.isSuccess else { throw error(answer, "\(name(key)) cannot be read") }
+        return answer.body
+    }
+
+    func put(
+        _ key: [UInt8], _ body: HTTPRequest.Body, _ condition: Condition, fields: HTTPFields = [:]
+    ) async throws(ProviderError) -> HTTPAnswer {
+        var fields = fields
+        condition.add(to: &fields)
+        return try await transport.send(HTTPRequest("PUT", address.target(key), fields: fields, body: body))
+    }
+
+    func delete(_ key: [UInt8], _ condition: Condition = .none) async throws(ProviderError) -> HTTPAnswer {
+        var fields = HTTPFields()
+        condition.add(to: &fields)
+        return try await transport.send(HTTPRequest("DELETE", address.target(key), fields: fields))
+    }
+
+    /// Copies an object within the bucket, with its metadata.
+    ///
+    /// - Returns: the answer, and the copy's entity tag where it came about. A copy that fails half way says so with
+    ///   status 200 and an error in the body.
+    func copy(
+        _ source: [UInt8], unchanged tag: String?, to key: [UInt8], _ condition: Condition
+    ) async throws(ProviderError) -> (answer: HTTPAnswer, entityTag: String?) {
+        var fields: HTTPFields = ["x-amz-copy-source": address.copySource(source)]
+        if let tag { fields["x-amz-copy-source-if-match"] = tag }
+        condition.add(to: &fields)
+        var answer = try await transport.send(HTTPRequest("PUT", address.target(key), fields: fields))
+        let values = answer.isSuccess ? S3ElementReader.values(answer.body) : [:]
+        if answer.isSuccess, values["Code"] != nil { answer.status = 500 }
+        return (answer, answer.isSuccess ? values["ETag"].map { S3EntityTag.plain($0) } : nil)
+    }
+
+    /// A page of what begins with `prefix`.
+    ///
+    /// - Parameters:
+    ///   - isShallow: what lies below a further slash comes as one common prefix.
+    ///   - limit: most objects; nil for as many as the store gives.
+    func list(
+        _ prefix: [UInt8], isShallow: Bool = false, limit: Int? = nil, from token: String? = nil
+    ) async throws(ProviderError) -> S3Page {
+        var query = ["list-type=2", "encoding-type=url", "prefix=\(PercentEncoding.encode(prefix))"]
+        if isShallow { query.append("delimiter=%2F") }
+        if let limit { query.append("max-keys=\(limit)") }
+        if let token { query.append("continuation-token=\(PercentEncoding.encode(token.utf8))") }
+        let receiver = S3PageReader()
+        let reader = try XMLReader(receiver)
+        var size = 0
+        let request = HTTPRequest(
+            "GET", address.bucketTarget, query: query.sorted().joined(separator: "&"))
+        let answer = try await transport.receive(request) { (bytes) throws(ProviderError) in
+            size += bytes.count
+            guard size <= Self.pageLimit else {
+                throw ProviderError(
+                    .failed, "\(address.place): a page of its listing is longer than \(Self.pageLimit) bytes")
+            }
+            try reader.read(bytes)
+        }
+        guard answer.isSuccess else { throw error(answer, "\(address.place) cannot be listed") }
+        try reader.finish()
+        return try receiver.finished()
+    }
+
+    /// Most bytes of one page: a thousand objects, with the longest keys there are.
+    static let pageLimit = 16 << 20
+    /// Most objects of one listing.
+    private static let listingLimit = 5_000_000
+
+    /// All that begins with `prefix`.
+    func listAll(_ prefix: [UInt8]) async throws(ProviderError) -> [S3Object] {
+        try await listAll(prefix, after: list(prefix))
+    }
+
+    /// The same, where the first page is there already.
+    ///
+    /// - Throws: `.failed` for a listing that leads back to where it was, or does not end.
+    func listAll(_ prefix: [UInt8], after first: S3Page) async throws(ProviderError) -> [S3Object] {
+        var objects = first.objects
+        var next = first.next
+        var passed: Set<String> = []
+        while let token = next {
+            guard passed.insert(token).inserted, objects.count <= Self.listingLimit else {
+                throw ProviderError(.failed, "\(address.place): the store's listing does not end")
+            }
+            let page = try await list(prefix, from: token)
+            objects += page.objects
+            next = page.next
+        }
+        return objects
+    }
+
+    /// An answer that is no success, as an error.
+    func error(_ answer: HTTPAnswer, _ what: String) -> ProviderError {
+        S3Errors.error(answer, what) ?? transport.error(answer, what)
+    }
+
+    /// An object that is not there, of a bucket that is.
+    private func absent(_ answer: HTTPAnswer, _ what: String) throws(ProviderError) -> [UInt8]? {
+        if let error = S3Errors.error(answer, what) { throw error }
+        return nil
+    }
+
+    private func name(_ key: [UInt8]) -> String { String(decoding: key.dropFirst(address.prefix.count), as: UTF8.self) }
+}

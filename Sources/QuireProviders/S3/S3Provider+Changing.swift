@@ -1,0 +1,129 @@
+package import QuireCore
+import Synchronization
+
+extension S3Provider {
+    package func move(
+        _ path: RelativePath, to destination: RelativePath, expecting version: ProviderVersion?
+    ) async throws(ProviderError) -> RemoteItem {
+        try validate(path)
+        try validate(destination)
+        try await checkWritable()
+        if destination != path, destination.isInside(path) {
+            throw ProviderError(.unsupported, "\(path) cannot be moved into itself")
+        }
+        guard let source = try await look(path) else { throw ProviderError.notFound(path) }
+        let isMeant = version == source.version || version == nil && source.kind == .directory
+        // A directory may be in a document's place by now.
+        guard isMeant else { throw ProviderError.refused(path) }
+        guard source.kind == .file else {
+            throw ProviderError(.unsupported, "\(path) is a directory: an object store moves objects one by one")
+        }
+        try await requireParent(destination)
+        guard try await look(destination) == nil else { throw ProviderError.refused(destination) }
+        let moved = try await copy(source, to: destination)
+        do throws(ProviderError) {
+            try await remove(path, version: source.version)
+        } catch {
+            // Somebody changed or removed it meanwhile: what is at the new place is then one too many.
+            if [.conditionFailed, .notFound].contains(error.code) {
+                try? await remove(destination, version: moved.version)
+                throw ProviderError.refused(path)
+            }
+            throw error
+        }
+        return moved
+    }
+
+    package func delete(_ path: RelativePath, expecting version: ProviderVersion?) async throws(ProviderError) {
+        try validate(path)
+        try await checkWritable()
+        let answer = try await client.head(client.address.key(path))
+        let sign = S3Sign(answer)
+        if answer.isSuccess, sign == nil {
+            let item = Self.item(path, answer)
+            guard item.version == version else { throw ProviderError.refused(path) }
+            return try await remove(path, version: item.version)
+        }
+        guard answer.isSuccess || answer.status == 404 else {
+            throw client.error(answer, "\(path) cannot be removed")
+        }
+        let key = client.address.directoryKey(path)
+        let below = try await objects(below: path)
+        guard !below.isEmpty || sign == .directory else {
+            try await confirm()
+            throw ProviderError.notFound(path)
+        }
+        guard version == nil || version == Self.directory(path).version else { throw ProviderError.refused(path) }
+        guard below.allSatisfy({ $0.key == key }) else {
+            throw ProviderError(.notEmpty, "\(path) is not empty at the provider")
+        }
+        state.withLock { _ = $0.directories.remove(path) }
+        try await removeDirectory(path, sign?.version ?? below.first.map { ProviderVersion($0.entityTag) })
+    }
+
+    /// - Parameter version: the marker's.
+    private func removeDirectory(_ path: RelativePath, _ version: ProviderVersion?) async throws(ProviderError) {
+        let removed =
+            if abilities.keepsDirectories, let version {
+                try await vacancy.vacate(path, version)
+            } else {
+                try await client.delete(client.address.directoryKey(path))
+            }
+        if [409, 412].contains(removed.status) { throw ProviderError.refused(path) }
+        guard removed.isSuccess || removed.status == 404 else {
+            throw client.error(removed, "\(path) cannot be removed")
+        }
+    }
+
+    /// Removes a file of this version.
+    func remove(_ path: RelativePath, version: ProviderVersion) async throws(ProviderError) {
+        let condition: S3Client.Condition = abilities.deletesChecked ? .version(abilities.tag(version)) : .none
+        let answer =
+            try await vacancy.isDirectoryWithContent(path)
+            ? try await vacancy.vacate(path, version)
+            : try await client.delete(client.address.key(path), condition)
+        if answer.isSuccess { return }
+        switch answer.status {
+        case 404: throw ProviderError.notFound(path)
+        case 412, 409: throw ProviderError.refused(path)
+        default: throw client.error(answer, "\(path) cannot be removed")
+        }
+    }
+
+    /// At the store where it heeds conditions on copies; else by way of this device.
+    func copy(_ source: RemoteItem, to destination: RelativePath) async throws(ProviderError) -> RemoteItem {
+        var copy = source
+        copy.path = destination
+        // Beyond this a copy is put together from parts, without a condition.
+        guard abilities.copiesChecked, source.size.bytes <= S3Upload.mostInOne else {
+            return try await carry(source, to: destination)
+        }
+        var tag: String?
+        let answer = try await vacancy.publish(destination, .absent) { (condition) async throws(ProviderError) in
+            let copied = try await client.copy(
+                client.address.key(source.path), unchanged: abilities.tag(source.version),
+                to: client.address.key(destination), condition)
+            tag = copied.entityTag
+            return copied.answer
+        }
+        // What is not there is the source: another device has removed it.
+        if answer.status == 404, client.error(answer, "").code == .notFound { throw ProviderError.refused(source.path) }
+        guard answer.isSuccess else { throw writingError(answer, destination) }
+        guard let tag else {
+            guard let found = try await look(destination) else { throw ProviderError.refused(destination) }
+            return found
+        }
+        copy.version = ProviderVersion(tag)
+        return copy
+    }
+
+    private func carry(_ source: RemoteItem, to destination: RelativePath) async throws(ProviderError) -> RemoteItem {
+        let file = try TransitFile()
+        let fetched = try await fetch(source.path, version: source.version, to: file.path) { _ in }
+        guard let checksum = fetched.checksum else { throw ProviderError.refused(source.path) }
+        return try await put(
+            destination,
+            content: UploadContent(snapshotPath: file.path, size: fetched.size, checksum: checksum),
+            attributes: RemoteAttributes(mtime: source.mtime, mode: 0o644), expecting: .absent)
+    }
+}

@@ -1,0 +1,172 @@
+package import QuireCore
+import Synchronization
+
+extension S3Provider {
+    package func changes(since cursor: ChangeCursor?) async throws(ProviderError) -> RemoteChanges {
+        try checkConnected()
+        return try await FeedReader(
+            feed: state.withLock { $0.feed },
+            list: { () async throws(ProviderError) in try await self.list() },
+            look: { (path) async throws(ProviderError) in try await self.look(path) }
+        ).changes(since: cursor)
+    }
+
+    package func announce(_ paths: [RelativePath]?) async throws(ProviderError) {
+        try checkConnected()
+        try await state.withLock { $0.feed }?.announce(ChangeRecord(paths))
+    }
+
+    private func list() async throws(ProviderError) -> [RemoteItem] {
+        let tree = S3Tree(client.address, logger)
+        let objects = try await S3Walk(client: client).list()
+        var (items, covered) = tree.items(objects)
+        try await confirm(always: true)
+        if try await uncover(covered, tree) { items = tree.items(try await S3Walk(client: client).list()).items }
+        if abilities.keepsDirectories { await vacancy.sweep(objects) }
+        state.withLock { $0.directories = Set(items.lazy.filter { $0.kind == .directory }.map(\.path)) }
+        return items
+    }
+
+    package func item(at path: RelativePath) async throws(ProviderError) -> RemoteItem? {
+        try validateReading(path)
+        try checkConnected()
+        return try await look(path)
+    }
+
+    package func fetch(
+        _ path: RelativePath, version: ProviderVersion, to destination: String,
+        progress: @escaping @Sendable (ByteCount) -> Void
+    ) async throws(ProviderError) -> RemoteItem {
+        try validate(path)
+        try checkConnected()
+        let sink = try await FileSink.create(destination, for: path, pool: client.transport.pool)
+        let earlier = S3Version(version)
+        var request = HTTPRequest("GET", client.address.target(client.address.key(path)))
+        if let earlier { request.query = earlier.query } else { request.fields["If-Match"] = abilities.tag(version) }
+        let answer = try await client.transport.receive(request) { (bytes) throws(ProviderError) in
+            try await sink.write(bytes)
+            progress(ByteCount(sink.size))
+        }
+        if answer.status == 404 {
+            try await confirm()
+            throw ProviderError.notFound(path)
+        }
+        if answer.status == 412 { throw ProviderError.refused(path) }
+        guard answer.isSuccess else { throw client.error(answer, "\(path) cannot be read") }
+        var item = Self.item(path, answer)
+        if let earlier, earlier.isThat(of: answer) { item.version = version }
+        // Some stores answer with whatever is there.
+        guard item.version == version, item.size.bytes == sink.size else { throw ProviderError.refused(path) }
+        item.checksum = try sink.keep(item.checksum)
+        return item
+    }
+
+    package func fetch(
+        _ path: RelativePath, version: ProviderVersion, range: Range<Int64>, into destination: String,
+        progress: @escaping @Sendable (ByteCount) -> Void
+    ) async throws(ProviderError) -> RemoteItem {
+        try validate(path)
+        try checkConnected()
+        let pool = client.transport.pool
+        let sink = try await pool.run { (_) throws(ProviderError) in try PartSink(destination, for: path, range) }
+        var request = HTTPRequest(
+            "GET", client.address.target(client.address.key(path)), fields: ContentRange.fields(range))
+        request.fields["If-Match"] = abilities.tag(version)
+        var found: RemoteItem?
+        let answer = try await client.transport.receive(request) { (answer) throws(ProviderError) in
+            var item = Self.item(path, answer)
+            // Some stores answer with whatever is there.
+            guard item.version == version else { throw ProviderError.refused(path) }
+            item.size = ByteCount(try ContentRange.total(answer, range, path))
+            found = item
+        } each: { (bytes) throws(ProviderError) in
+            try await pool.run { (_) throws(ProviderError) in try sink.write(bytes) }
+            progress(sink.size)
+        }
+        if answer.status == 404 {
+            try await confirm()
+            throw ProviderError.notFound(path)
+        }
+        if [412, 416].contains(answer.status) { throw ProviderError.refused(path) }
+        guard let found else { throw client.error(answer, "\(path) cannot be read") }
+        guard sink.isFull else { throw ProviderError.cut(path) }
+        return found
+    }
+
+    /// What is at `path` now; nil where nothing is, which is sure.
+    func look(_ path: RelativePath) async throws(ProviderError) -> RemoteItem? {
+        if path.isRoot {
+            try await confirm()
+            return Self.directory(.root)
+        }
+        let answer = try await client.head(client.address.key(path))
+        let sign = S3Sign(answer)
+        if sign == .directory { return Self.directory(path) }
+        if answer.isSuccess, sign == nil { return Self.item(path, answer) }
+        guard answer.isSuccess || answer.status == 404 else {
+            throw client.error(answer, "\(path) cannot be looked at")
+        }
+        if try await isDirectory(path) { return Self.directory(path) }
+        try await confirm()
+        return nil
+    }
+
+    /// Whether a marker or anything else is below `path`, or what stands for a directory is there.
+    func isDirectory(_ path: RelativePath) async throws(ProviderError) -> Bool {
+        if try await !objects(below: path).isEmpty { return true }
+        guard abilities.keepsDirectories else { return false }
+        return try await S3Sign(client.head(client.address.key(path))) == .directory
+    }
+
+    /// What is below a directory, its marker included; two objects at least, where there are as many.
+    func objects(below path: RelativePath) async throws(ProviderError) -> [S3Object] {
+        let key = client.address.directoryKey(path)
+        let first = try await client.list(key, limit: 2)
+        let found = first.objects.filter { S3Sign($0) != .vacancy }
+        guard found.count < first.objects.count, first.next != nil else { return found }
+        return try await client.listAll(key, after: first).filter { S3Sign($0) != .vacancy }
+    }
+
+    /// A file, from the fields of an answer about it.
+    static func item(_ path: RelativePath, _ answer: HTTPAnswer) -> RemoteItem {
+        RemoteItem(
+            path: path, kind: .file,
+            version: ProviderVersion(S3EntityTag.plain(answer.fields["ETag"] ?? "")),
+            size: ByteCount(answer.fields["Content-Length"].flatMap { Int64($0) } ?? 0),
+            mtime: answer.fields["Last-Modified"].flatMap { HTTPDate.parse($0) }
+                ?? .unknown,
+            checksum: answer.fields[S3Metadata.checksum].flatMap { ContentChecksum(hex: $0) })
+    }
+
+    /// Directories have no times of their own, and one version.
+    static func directory(_ path: RelativePath) -> RemoteItem {
+        RemoteItem(
+            path: path, kind: .directory, version: ProviderVersion("directory"), size: .zero,
+            mtime: .unknown)
+    }
+
+    func validate(_ path: RelativePath) throws(ProviderError) {
+        try MemoryNames.validate(path, capabilities)
+        try checkLength(path)
+        let refused = abilities.refusedBytes
+        if let byte = path.bytes.first(where: refused.contains) {
+            throw ProviderError(
+                .invalidName,
+                "\(path): the store keeps no names with \(byte == 0x0A ? "line breaks" : "backslashes"); rename it")
+        }
+    }
+
+    private func validateReading(_ path: RelativePath) throws(ProviderError) {
+        try MemoryNames.validateReading(path, capabilities)
+        try checkLength(path)
+    }
+
+    /// A directory's marker has a byte more.
+    private func checkLength(_ path: RelativePath) throws(ProviderError) {
+        guard client.address.prefix.count + path.bytes.count < S3Layout.longestKey else {
+            throw ProviderError(
+                .invalidName,
+                "\(path): with the bucket's prefix its path is longer than the \(S3Layout.longestKey) bytes of a key")
+        }
+    }
+}

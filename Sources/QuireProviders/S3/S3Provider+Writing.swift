@@ -1,0 +1,99 @@
+package import QuireCore
+import Synchronization
+
+extension S3Provider {
+    package func put(
+        _ path: RelativePath, content: UploadContent, attributes: RemoteAttributes, expecting: Precondition
+    ) async throws(ProviderError) -> RemoteItem {
+        try validate(path)
+        try await checkWritable()
+        try await content.verify(path, client.transport.pool)
+        try await requireParent(path)
+        try await expect(path, expecting)
+        let upload = S3Upload(
+            client: client, abilities: abilities, path: path, content: content,
+            fields: S3Metadata.fields(attributes, content.checksum), condition: condition(expecting))
+        let answer = try await upload.run()
+        guard answer.isSuccess else { throw writingError(answer, path, expecting) }
+        guard let tag = answer.fields["ETag"], !tag.isEmpty else {
+            guard let item = try await look(path), item.checksum == content.checksum else {
+                throw ProviderError.refused(path)
+            }
+            return item
+        }
+        return RemoteItem(
+            path: path, kind: .file, version: ProviderVersion(S3EntityTag.plain(tag)), size: content.size,
+            mtime: attributes.mtime, checksum: content.checksum)
+    }
+
+    package func putSymlink(
+        _ path: RelativePath, target: [UInt8], mtime: FileTime, expecting: Precondition
+    ) async throws(ProviderError) -> RemoteItem {
+        throw ProviderError(.unsupported, "\(path): object stores have no symbolic links")
+    }
+
+    package func createDirectory(
+        _ path: RelativePath, attributes: RemoteAttributes
+    ) async throws(ProviderError) -> RemoteItem {
+        try validate(path)
+        try await checkWritable()
+        try await requireParent(path)
+        guard try await look(path) == nil else { throw ProviderError.refused(path) }
+        let condition: S3Client.Condition = abilities.createsOnce ? .absent : .none
+        let answer = try await vacancy.makeDirectory(path, condition)
+        guard answer.isSuccess else { throw writingError(answer, path) }
+        state.withLock { _ = $0.directories.insert(path) }
+        return Self.directory(path)
+    }
+
+    package func setAttributes(
+        _ path: RelativePath, _ attributes: RemoteAttributes, expecting version: ProviderVersion
+    ) async throws(ProviderError) -> RemoteItem {
+        throw ProviderError(.unsupported, "\(path): listings of object stores have no attributes")
+    }
+
+    /// What the store is to check.
+    func condition(_ expecting: Precondition) -> S3Client.Condition {
+        switch expecting {
+        case .absent: abilities.createsOnce ? .absent : .none
+        case .version(let version): abilities.replacesChecked ? .version(abilities.tag(version)) : .none
+        }
+    }
+
+    /// What the store does not check: that a new document takes no directory's place; and where it checks nothing, the
+    /// condition itself, which another writer may still break right after.
+    func expect(_ path: RelativePath, _ expecting: Precondition) async throws(ProviderError) {
+        switch expecting {
+        case .absent where abilities.createsOnce:
+            if try await isDirectory(path) { throw ProviderError.refused(path) }
+        case .absent: if try await look(path) != nil { throw ProviderError.refused(path) }
+        case .version(let version):
+            guard !abilities.replacesChecked else { return }
+            guard let found = try await look(path), found.version == version else { throw ProviderError.refused(path) }
+        }
+    }
+
+    /// Directories come about with what lies in them, but a document whose directory is gone is not meant to bring it back
+    /// unasked.
+    func requireParent(_ path: RelativePath) async throws(ProviderError) {
+        guard let parent = path.parent, !parent.isRoot else { return }
+        if state.withLock({ $0.directories.contains(parent) }) { return }
+        guard try await isDirectory(parent) else {
+            try await confirm()
+            throw ProviderError.parentMissing(path)
+        }
+        state.withLock { _ = $0.directories.insert(parent) }
+    }
+
+    func writingError(
+        _ answer: HTTPAnswer, _ path: RelativePath, _ expecting: Precondition = .absent
+    ) -> ProviderError {
+        if answer.status == 412 { return ProviderError.refused(path) }
+        let error = client.error(answer, "\(path) cannot be written")
+        guard error.code == .notFound else { return error }
+        // A key to be replaced that is not there is 404 at AWS; a new one is where the store takes the key for something else.
+        return expecting == .absent
+            ? ProviderError(.invalidName, "\(path): the store does not take this name; rename it", cause: error.cause)
+            : ProviderError.refused(path)
+    }
+}

@@ -1,0 +1,100 @@
+import Crypto
+package import QuireCore
+import Synchronization
+
+/// Signs requests as S3 wants it (AWS Signature Version 4, in the Authorization field).
+///
+/// Signed are the method, the target, the host and all `x-amz-` fields. The body's SHA-256 is one of these where it is
+/// known; a file without it is `UNSIGNED-PAYLOAD`. A store whose clock is another tells so by refusing: from then on
+/// requests are dated by its clock.
+package final class S3Signer: HTTPAuthorizer {
+    private struct State {
+        /// Seconds that the store's clock is ahead of this device's.
+        var skew = 0
+        var key: (day: String, value: SymmetricKey)?
+    }
+
+    private let credentials: S3Credentials
+    private let region: String
+    private let now: @Sendable () -> FileTime
+    /// Innermost lock.
+    private let state = Lock(State())
+
+    /// What a signature may be too old or too new by, in seconds: stores allow 900.
+    private static let tolerance = 240
+
+    /// - Parameter now: this device's clock.
+    package init(
+        _ credentials: S3Credentials, region: String, now: @escaping @Sendable () -> FileTime = { SystemCalls.now() }
+    ) {
+        self.credentials = credentials
+        self.region = region
+        self.now = now
+    }
+
+    package func authorize(_ request: inout HTTPRequest, at origin: HTTPOrigin) {
+        let skew = state.withLock { $0.skew }
+        let time = HTTPDate.formatBasic(FileTime(seconds: now().seconds + skew, nanoseconds: 0))
+        request.fields["x-amz-date"] = time
+        request.fields["x-amz-security-token"] = credentials.sessionToken
+        if request.fields["x-amz-content-sha256"] == nil {
+            request.fields["x-amz-content-sha256"] = Self.payload(request.body)
+        }
+        let fields = signedFields(request, origin)
+        let names = fields.map(\.name).joined(separator: ";")
+        let canonical = [
+            request.method, request.path, request.query ?? "",
+            fields.map { "\($0.name):\($0.value)\n" }.joined(), names,
+            request.fields["x-amz-content-sha256"] ?? "",
+        ].joined(separator: "\n")
+        let day = String(time.prefix(8))
+        let scope = "\(day)/\(region)/s3/aws4_request"
+        let text = "AWS4-HMAC-SHA256\n\(time)\n\(scope)\n\(Self.digest(canonical))"
+        let signature = HMAC<SHA256>.authenticationCode(for: Array(text.utf8), using: key(day))
+        request.fields["Authorization"] =
+            "AWS4-HMAC-SHA256 Credential=\(credentials.accessKey)/\(scope), SignedHeaders=\(names), "
+            + "Signature=\(Hexadecimal.encode(signature))"
+    }
+
+    package func learns(from refusal: HTTPAnswer, to request: HTTPRequest) -> Bool {
+        guard let date = refusal.fields["Date"].flatMap({ HTTPDate.parse($0) }) else { return false }
+        let skew = date.seconds - now().seconds
+        return state.withLock { state in
+            guard abs(skew - state.skew) > Self.tolerance else { return false }
+            state.skew = skew
+            return true
+        }
+    }
+
+    /// In the order of their names, as they are signed.
+    private func signedFields(_ request: HTTPRequest, _ origin: HTTPOrigin) -> [(name: String, value: String)] {
+        var fields = [(name: "host", value: origin.authority)]
+        for field in request.fields.list {
+            let name = field.name.lowercased()
+            guard name.hasPrefix("x-amz-") else { continue }
+            fields.append((name, field.value.split(separator: " ").joined(separator: " ")))
+        }
+        return fields.sorted { $0.name < $1.name }
+    }
+
+    private func key(_ day: String) -> SymmetricKey {
+        if let known = state.withLock({ $0.key }), known.day == day { return known.value }
+        var key = SymmetricKey(data: Array("AWS4\(credentials.secretKey)".utf8))
+        for part in [day, region, "s3", "aws4_request"] {
+            key = SymmetricKey(data: HMAC<SHA256>.authenticationCode(for: Array(part.utf8), using: key))
+        }
+        let made = key
+        state.withLock { $0.key = (day, made) }
+        return key
+    }
+
+    private static func payload(_ body: HTTPRequest.Body) -> String {
+        switch body {
+        case .none: Hexadecimal.encode(SHA256.hash(data: [UInt8]()))
+        case .bytes(let bytes): Hexadecimal.encode(SHA256.hash(data: bytes))
+        default: "UNSIGNED-PAYLOAD"
+        }
+    }
+
+    private static func digest(_ text: String) -> String { Hexadecimal.encode(SHA256.hash(data: Array(text.utf8))) }
+}

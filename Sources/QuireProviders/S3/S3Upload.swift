@@ -1,0 +1,137 @@
+import Crypto
+import Glibc
+import QuireCore
+
+/// Brings one document to a store.
+///
+/// A large one goes in parts, to a name of Quire's own that its content gives, and is copied to its place under the
+/// condition: no store publishes parts under a condition reliably. The store itself remembers the parts, so an upload that
+/// was cut goes on with the first part that is missing, whoever begins it again.
+struct S3Upload: Sendable {
+    let client: S3Client
+    let abilities: S3Abilities
+    let path: RelativePath
+    let content: UploadContent
+    /// What the object is to remember.
+    let fields: HTTPFields
+    let condition: S3Client.Condition
+
+    /// Most bytes of one request, and of one copy.
+    static let mostInOne: Int64 = 5 << 30
+    /// From here on it goes in parts.
+    static let largeSize: Int64 = 32 << 20
+    static let partSize: Int64 = 16 << 20
+    private static let mostParts: Int64 = 10_000
+
+    private var key: [UInt8] { client.address.key(path) }
+
+    /// The answer to what published it; on success with its ETag where the store tells.
+    func run() async throws(ProviderError) -> HTTPAnswer {
+        let size = content.size.bytes
+        if size > Self.mostInOne { return try await inParts(key, condition) }
+        guard size > Self.largeSize, abilities.copiesChecked else { return try await atOnce() }
+        let name = FileName(unchecked: Array(content.checksum.description.utf8))
+        let staged = client.address.key(StoreLayout.temporary.appending(name))
+        var found = try await client.head(staged)
+        if !isWhole(found) {
+            let uploaded = try await inParts(staged, .none)
+            guard uploaded.isSuccess else { return uploaded }
+            // The entity tag with which the end of the parts is answered is empty at some stores.
+            found = try await client.head(staged)
+        }
+        guard isWhole(found), let tag = found.fields["ETag"] else {
+            throw ProviderError(.failed, "\(path): the store does not have what was uploaded to it")
+        }
+        let answer = try await publish { (condition) async throws(ProviderError) in
+            var (answer, copied) = try await client.copy(staged, unchanged: tag, to: key, condition)
+            if answer.isSuccess { answer.fields["ETag"] = copied }
+            return answer
+        }
+        // What stays is swept another day; a refused copy is not tried again with the same content.
+        _ = try? await client.delete(staged)
+        return answer
+    }
+
+    private func isWhole(_ staged: HTTPAnswer) -> Bool {
+        staged.isSuccess && staged.fields["Content-Length"] == "\(content.size.bytes)"
+            && staged.fields[S3Metadata.checksum] == content.checksum.description
+    }
+
+    private func atOnce() async throws(ProviderError) -> HTTPAnswer {
+        var fields = fields
+        fields["x-amz-content-sha256"] = content.checksum.description
+        fields["x-amz-checksum-sha256"] = Base64.encode(content.checksum.bytes)
+        let sent = fields
+        return try await publish { (condition) async throws(ProviderError) in
+            try await client.put(
+                key, .file(path: content.snapshotPath, offset: 0, length: content.size.bytes), condition, fields: sent)
+        }
+    }
+
+    private func publish(
+        _ request: (S3Client.Condition) async throws(ProviderError) -> HTTPAnswer
+    ) async throws(ProviderError) -> HTTPAnswer {
+        try await S3Vacancy(client: client, abilities: abilities).publish(path, condition, request)
+    }
+
+    private func inParts(
+        _ key: [UInt8], _ condition: S3Client.Condition
+    ) async throws(ProviderError) -> HTTPAnswer {
+        let size = content.size.bytes
+        let partSize = max(Self.partSize, (size + Self.mostParts - 1) / Self.mostParts)
+        let upload = try await begun(key)
+        let there = try await client.parts(key, upload)
+        var tags: [String] = []
+        for number in 1...Int((size + partSize - 1) / partSize) {
+            let offset = Int64(number - 1) * partSize
+            let length = min(partSize, size - offset)
+            let digests = try await digests(offset, length)
+            if let part = there[number], part.size == length, part.entityTag == digests.md5.hex {
+                tags.append(part.entityTag)
+            } else {
+                tags.append(try await send(number, offset, length, digests, key, upload))
+            }
+        }
+        return try await client.complete(key, upload, tags, condition)
+    }
+
+    /// The upload that was begun and not ended, or a new one.
+    private func begun(_ key: [UInt8]) async throws(ProviderError) -> String {
+        if let known = try await client.uploads(key).first(where: { $0.key == key }) { return known.id }
+        return try await client.beginUpload(key, fields)
+    }
+
+    private func send(
+        _ number: Int, _ offset: Int64, _ length: Int64, _ digests: Digests, _ key: [UInt8], _ upload: String
+    ) async throws(ProviderError) -> String {
+        let answer = try await client.putPart(
+            key, upload, number, .file(path: content.snapshotPath, offset: offset, length: length),
+            fields: [
+                "x-amz-content-sha256": digests.sha256, "Content-MD5": Base64.encode(digests.md5.bytes),
+            ])
+        guard answer.isSuccess, let tag = answer.fields["ETag"] else {
+            throw client.error(answer, "\(path) cannot be written")
+        }
+        return S3EntityTag.plain(tag)
+    }
+
+    private struct Digests: Sendable {
+        var md5: (bytes: [UInt8], hex: String)
+        var sha256: String
+    }
+
+    private func digests(_ offset: Int64, _ length: Int64) async throws(ProviderError) -> Digests {
+        let (path, content) = (path, content)
+        return try await client.transport.pool.run { (cancellation) throws(ProviderError) in
+            var (md5, sha256) = (Insecure.MD5(), SHA256())
+            try content.read(path, offset, length) { (bytes) throws(ProviderError) in
+                try cancellation.check()
+                md5.update(data: bytes)
+                sha256.update(data: bytes)
+            }
+            let digest = Array(md5.finalize())
+            return Digests(
+                md5: (digest, Hexadecimal.encode(digest)), sha256: Hexadecimal.encode(sha256.finalize()))
+        }
+    }
+}

@@ -1,0 +1,58 @@
+import QuireCore
+
+/// What a probe found an account to be able to do.
+struct DAVAbilities: Sendable, Hashable {
+    /// How a version can be named as the condition of a write.
+    enum Condition: Sendable, Hashable {
+        /// `If: <url> (["tag"])`, which some servers also take for a tag that is still weak (RFC 4918 §10.4). With the
+        /// URL, because one without is asked of a deleted item's directory, too.
+        case stateList
+        /// `If-Match: "tag"` (RFC 9110 §13.1.1).
+        case match
+        /// The server ignores either, or refuses also what is right.
+        case none
+    }
+
+    /// An exclusive lock is refused to a second asker until it is let go.
+    var locks = false
+    /// `If-None-Match: *` is refused where something is.
+    var refusesExisting = false
+    /// How the version a write replaces can be named.
+    var condition = Condition.none
+    /// A PUT shows nobody a part of what it brings, and leaves the old content when it is cut.
+    var putsWhole = false
+    /// Depth: infinity lists everything.
+    var listsAll = false
+    /// Properties of our own come back, also after a PUT.
+    var stamps = false
+    /// Two writes of the same size within a second may have the same version.
+    var isTimeBased = false
+    var longestName = 255
+    /// Listings leave out names that begin with a dot.
+    var hidesDotNames = false
+
+    /// What an account is taken for until it was probed.
+    static let unprobed = DAVAbilities()
+
+    var capabilities: ProviderCapabilities {
+        ProviderCapabilities(
+            conditionalWrites: locks ? .locked : .detected, stableIdentifiers: false, directoryMoves: true,
+            symlinks: false, attributes: stamps, arbitraryNames: false, longestName: longestName,
+            versionGranularity: isTimeBased ? .milliseconds(1100) : .zero)
+    }
+
+    /// The fields that let a write happen only where nothing is.
+    var absent: HTTPFields { refusesExisting ? ["If-None-Match": "*"] : [:] }
+
+    /// The fields that let a write happen only while the item has that entity tag; none where it has none.
+    ///
+    /// - Parameter url: of the item.
+    func unchanged(_ entityTag: String?, _ url: String) -> HTTPFields {
+        guard let tag = DAVVersion.condition(entityTag) else { return [:] }
+        return switch condition {
+        case .stateList: ["If": "<\(url)> ([\(tag)])"]
+        case .match: ["If-Match": tag]
+        case .none: [:]
+        }
+    }
+}

@@ -1,0 +1,169 @@
+import QuireCore
+import Synchronization
+
+extension DAVClient {
+    /// Runs `body` while this device alone changes the items at `paths`, as far as Quire's devices are concerned.
+    ///
+    /// What is locked are names of Quire's own, not the documents: a LOCK of a document that is not there would make an
+    /// empty one on most servers. A program that locks a document itself is respected all the same: the server answers
+    /// 423 to whatever is done to it.
+    ///
+    /// Locks are renewed while `body` runs, and let go also when the task is cancelled.
+    /// - Parameter body: calls what it is given last before it changes anything: it throws `.failed` where a lock turns out
+    ///   to be another's, too.
+    /// - Throws: `.failed` where another device holds one for longer than `DAVLock.patience`; what `body` throws.
+    func withLocks<Value: Sendable>(
+        on paths: [RelativePath],
+        _ body: @escaping @Sendable (_ confirm: DAVLockConfirmation) async throws(ProviderError) -> Value
+    ) async throws(ProviderError) -> Value {
+        let end = ContinuousClock.now + DAVLock.patience
+        while true {
+            let held = try await acquire(DAVLayout.lockNames(paths), for: paths, until: end)
+            let result = await renewing(held) { () async throws(ProviderError) in
+                try await body(DAVLockConfirmation(client: self, locks: held))
+            }
+            await release(held)
+            if case .failure(let error) = result, error.code == .failed, error.message == DAVLockConfirmation.shared,
+                ContinuousClock.now < end
+            {
+                try await pause(.milliseconds(20))
+                continue
+            }
+            return try result.get()
+        }
+    }
+
+    /// Locks a directory with all below it; nil where the server does not.
+    func lockTree(_ path: RelativePath) async throws(ProviderError) -> DAVLock? {
+        var answer = try await lock(path, isDirectory: true, depth: "infinity")
+        if answer.status == 423, lockNames.hasLost {
+            try await mend(path)
+            answer = try await lock(path, isDirectory: true, depth: "infinity")
+        }
+        guard answer.isSuccess, let token = DAVLockToken.read(answer) else {
+            if answer.status == 423 { throw transport.error(answer, "\(path) cannot be removed") }
+            return nil
+        }
+        return DAVLock(path: path, isDirectory: true, token: token)
+    }
+
+    /// Lets locks go, whatever becomes of the task. One that cannot be let go ends by itself.
+    func release(_ locks: [DAVLock]) async {
+        guard !locks.isEmpty else { return }
+        lockNames.state.withLock { state in
+            if state.released.count > DAVLockNames.most { state.released = [] }
+            state.released.formUnion(locks.map(\.token))
+        }
+        await Task { for lock in locks { _ = try? await unlock(lock) } }.value
+    }
+
+    /// Removes what is Quire's own and not needed any more, whatever becomes of the task. What stays is swept later.
+    func discard(_ path: RelativePath, isDirectory: Bool = false) async {
+        await Task {
+            // A request that was cut may still be at it.
+            for attempt in 0..<4 {
+                if attempt > 0 { try? await Task.sleep(for: .milliseconds(50 << attempt)) }
+                let answer = try? await delete(path, isDirectory: isDirectory)
+                if let answer, answer.isSuccess || answer.status == 404 { return }
+            }
+        }.value
+    }
+
+    /// The locks that `path` has, where the server tells.
+    func locks(_ path: RelativePath) async throws(ProviderError) -> [DAVResource.KnownLock] {
+        let found = try await propfind(path, depth: "0", isDirectory: true, body: DAVBodies.locks)
+        return found?.first { $0.path == path }?.resource.locks ?? []
+    }
+
+    private func acquire(
+        _ names: [RelativePath], for paths: [RelativePath], until end: ContinuousClock.Instant
+    ) async throws(ProviderError) -> [DAVLock] {
+        var held: [DAVLock] = []
+        do throws(ProviderError) {
+            for name in names { held.append(try await acquire(name, for: paths, until: end)) }
+            return held
+        } catch {
+            await release(held)
+            throw error
+        }
+    }
+
+    private func acquire(
+        _ name: RelativePath, for paths: [RelativePath], until end: ContinuousClock.Instant
+    ) async throws(ProviderError) -> DAVLock {
+        try await makeLockName(name)
+        var wait = Duration.milliseconds(5)
+        // A lock of our own of which no answer told is in the way at once; another's for a moment only.
+        var mended = lockNames.hasLost ? ContinuousClock.now.advanced(by: .seconds(-2)) : ContinuousClock.now
+        while true {
+            let answer = try await lock(name, isDirectory: true)
+            if answer.isSuccess {
+                guard let token = DAVLockToken.read(answer) else {
+                    throw ProviderError(.failed, "the server grants a lock without telling its token")
+                }
+                return DAVLock(path: name, isDirectory: true, token: token)
+            }
+            guard answer.status == 423, ContinuousClock.now < end else {
+                let what = paths.first ?? .root
+                throw transport.error(answer, "\(what) cannot be changed: another device is changing it")
+            }
+            if ContinuousClock.now - mended > .seconds(1) {
+                try await mend(name)
+                mended = .now
+            }
+            try await pause(wait)
+            wait = min(wait * 1.6, .milliseconds(300))
+        }
+    }
+
+    /// Lets go again what was let go: of two locks that are let go at the same moment a server may forget one only. And lets
+    /// go what was granted in an answer that never came.
+    private func mend(_ name: RelativePath) async throws(ProviderError) {
+        for lock in try await locks(name) where lockNames.isStale(lock) {
+            _ = try await unlock(DAVLock(path: name, isDirectory: true, token: lock.token))
+        }
+    }
+
+    /// Lock names are collections: a LOCK of what is not there is not exclusive on every server, and a file could be
+    /// replaced under its lock by the PUT that made it.
+    private func makeLockName(_ name: RelativePath) async throws(ProviderError) {
+        guard !lockNames.state.withLock({ $0.known.contains(name) }) else { return }
+        for attempt in 0..<5 {
+            let answer = try await makeCollection(name)
+            // 405 where it was there, and other words where another device makes it at this moment.
+            if answer.isSuccess { break }
+            if try await propfind(name, depth: "0", isDirectory: true) != nil { break }
+            if attempt == 4 { throw transport.error(answer, "the account cannot be changed") }
+            try await pause(.milliseconds(20))
+        }
+        lockNames.state.withLock { _ = $0.known.insert(name) }
+    }
+
+    /// About that long; at different times for different devices.
+    private func pause(_ duration: Duration) async throws(ProviderError) {
+        try await HTTPFailure.pause(duration * Double.random(in: 0.5...1.5))
+    }
+
+    private func renewing<Value: Sendable>(
+        _ locks: [DAVLock], _ body: @escaping @Sendable () async throws(ProviderError) -> Value
+    ) async -> Result<Value, ProviderError> {
+        await withTaskGroup(of: Result<Value, ProviderError>?.self) { group in
+            group.addTask {
+                while (try? await Task.sleep(for: DAVLock.renewal)) != nil {
+                    for lock in locks { _ = try? await refresh(lock) }
+                }
+                return nil
+            }
+            group.addTask {
+                do throws(ProviderError) { return .success(try await body()) } catch { return .failure(error) }
+            }
+            var result: Result<Value, ProviderError>?
+            while let next = await group.next() {
+                guard let next else { continue }
+                result = next
+                group.cancelAll()
+            }
+            return result ?? .failure(HTTPFailure.cancelled)
+        }
+    }
+}

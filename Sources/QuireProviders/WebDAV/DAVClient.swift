@@ -1,0 +1,178 @@
+import QuireCore
+
+/// The methods of WebDAV, one request each. Paths are the account's; nothing is looked at before or after.
+struct DAVClient: Sendable {
+    let transport: HTTPTransport
+    let address: DAVAddress
+    /// Lock names that are known to be there.
+    let lockNames = DAVLockNames()
+
+    /// How long a small request may take.
+    private static let patience = Duration.seconds(60)
+
+    /// The resources that a PROPFIND tells, by path; nil where nothing is at `path`.
+    ///
+    /// - Parameters:
+    ///   - depth: `0`, `1` or `infinity`.
+    ///   - limit: most bytes of an answer.
+    /// - Throws: `.failed` for what is no multistatus, an answer of more than `limit` bytes, or resources elsewhere.
+    func propfind(
+        _ path: RelativePath, depth: String, isDirectory: Bool = false, body: [UInt8] = DAVBodies.propfind,
+        limit: Int = 256 << 20
+    ) async throws(ProviderError) -> [(path: RelativePath, resource: DAVResource)]? {
+        let multistatus = DAVMultistatus()
+        let reader = try XMLReader(multistatus)
+        var size = 0
+        let request = HTTPRequest(
+            "PROPFIND", address.target(path, isDirectory: isDirectory || path.isRoot),
+            fields: ["Depth": depth, "Content-Type": "application/xml; charset=utf-8"], body: .bytes(body),
+            timeLimit: depth == "0" ? Self.patience : nil)
+        let answer = try await transport.receive(request) { (bytes) throws(ProviderError) in
+            size += bytes.count
+            guard size <= limit else {
+                throw ProviderError(.failed, "\(path): the server's listing is longer than \(limit) bytes")
+            }
+            try reader.read(bytes)
+            guard multistatus.resources.count <= DAVMultistatus.limit else { throw Self.tooLong(path) }
+        }
+        if [404, 410].contains(answer.status) { return nil }
+        guard answer.status == 207 else {
+            if answer.isSuccess {
+                throw ProviderError(
+                    .failed, "\(path) cannot be read: the server answers PROPFIND as if it were no WebDAV")
+            }
+            throw error(answer, path, "read")
+        }
+        try reader.finish()
+        guard multistatus.isMultistatus, multistatus.resources.count <= DAVMultistatus.limit else {
+            throw Self.tooLong(path)
+        }
+        return try multistatus.resources.map { (resource) throws(ProviderError) in
+            guard let found = address.path(href: resource.href), found.isInside(path) else {
+                throw ProviderError(
+                    .failed, "\(path): the server lists what is not in it: \(resource.href.prefix(200))")
+            }
+            return (found, resource)
+        }
+    }
+
+    private static func tooLong(_ path: RelativePath) -> ProviderError {
+        ProviderError(.failed, "\(path): the server's listing is none, or too long")
+    }
+
+    /// Sends content to `path`.
+    func put(_ path: RelativePath, _ body: HTTPRequest.Body, _ fields: HTTPFields = [:]) async throws(ProviderError)
+        -> HTTPAnswer
+    {
+        var request = HTTPRequest("PUT", address.target(path), fields: fields, body: body)
+        request.fields["Content-Type"] = "application/octet-stream"
+        return try await transport.send(request)
+    }
+
+    /// DELETE, which takes all below with it.
+    func delete(
+        _ path: RelativePath, isDirectory: Bool = false, _ fields: HTTPFields = [:]
+    ) async throws(ProviderError) -> HTTPAnswer {
+        try await small("DELETE", path, isDirectory, fields)
+    }
+
+    func makeCollection(_ path: RelativePath) async throws(ProviderError) -> HTTPAnswer {
+        try await small("MKCOL", path, true, [:])
+    }
+
+    func move(
+        _ path: RelativePath, to destination: RelativePath, isDirectory: Bool = false, overwrite: Bool
+    ) async throws(ProviderError) -> HTTPAnswer {
+        try await small(
+            "MOVE", path, isDirectory,
+            [
+                "Destination": address.url(destination, isDirectory: isDirectory), "Overwrite": overwrite ? "T" : "F",
+                "Depth": "infinity",
+            ])
+    }
+
+    /// Sets the stamp; whether the server says that it keeps it.
+    ///
+    /// - Throws: where it says nothing of that, but for a disk that is full.
+    func stamp(_ path: RelativePath, isDirectory: Bool, _ stamp: DAVStamp) async throws(ProviderError) -> Bool {
+        let answer = try await small(
+            "PROPPATCH", path, isDirectory, ["Content-Type": "application/xml; charset=utf-8"],
+            .bytes(DAVBodies.proppatch(stamp)))
+        guard answer.status == 207 else {
+            if answer.provesNothing, answer.status != 507 { throw error(answer, path, "given its attributes") }
+            return false
+        }
+        let multistatus = DAVMultistatus()
+        let reader = try XMLReader(multistatus)
+        try reader.read(answer.body)
+        try reader.finish()
+        return !multistatus.refusals && !multistatus.resources.isEmpty
+            && multistatus.resources.allSatisfy {
+                $0.hasProperties || $0.status.map { (200..<300).contains($0) } ?? false
+            }
+    }
+
+    /// The content at `path`, of at most `limit` bytes; nil where there is none.
+    func get(_ path: RelativePath, limit: Int) async throws(ProviderError) -> [UInt8]? {
+        let request = HTTPRequest("GET", address.target(path), timeLimit: Self.patience)
+        let answer = try await transport.send(request, limit: limit)
+        if [404, 410].contains(answer.status) { return nil }
+        guard answer.isSuccess else { throw transport.error(answer, "\(path) cannot be read") }
+        return answer.body
+    }
+
+    /// Asks for an exclusive lock; the answer is for the caller to read.
+    ///
+    /// Where none comes the lock may have been granted all the same: whose it is, is remembered.
+    /// - Parameter depth: `0`, or `infinity` for a directory and all below.
+    func lock(
+        _ path: RelativePath, isDirectory: Bool = false, depth: String = "0"
+    ) async throws(ProviderError) -> HTTPAnswer {
+        let owner = "quire \(UInt64.random(in: 0 ... .max))"
+        do throws(ProviderError) {
+            let answer = try await small(
+                "LOCK", path, isDirectory,
+                [
+                    "Timeout": "Second-\(DAVLock.seconds)", "Depth": depth,
+                    "Content-Type": "application/xml; charset=utf-8",
+                ], .bytes(DAVBodies.lock(owner: owner)))
+            if answer.status >= 500 { lockNames.lost(owner) }
+            return answer
+        } catch {
+            lockNames.lost(owner)
+            throw error
+        }
+    }
+
+    /// Makes a lock last from now on anew.
+    func refresh(_ lock: DAVLock) async throws(ProviderError) -> HTTPAnswer {
+        try await small(
+            "LOCK", lock.path, lock.isDirectory,
+            ["Timeout": "Second-\(DAVLock.seconds)", "If": "(<\(lock.token)>)"])
+    }
+
+    func unlock(_ lock: DAVLock) async throws(ProviderError) -> HTTPAnswer {
+        try await small("UNLOCK", lock.path, lock.isDirectory, ["Lock-Token": "<\(lock.token)>"])
+    }
+
+    /// An answer that is no success, as an error about an item.
+    ///
+    /// - Parameter action: what was tried, as in "cannot be written".
+    func error(_ answer: HTTPAnswer, _ path: RelativePath, _ action: String) -> ProviderError {
+        if answer.status == 400, path.bytes.contains(where: { $0 < 0x20 || $0 == 0x7F }) {
+            return ProviderError(
+                .invalidName, "\(path) cannot be \(action): the server takes no control characters in names; rename it")
+        }
+        return transport.error(answer, "\(path) cannot be \(action)")
+    }
+
+    private func small(
+        _ method: String, _ path: RelativePath, _ isDirectory: Bool, _ fields: HTTPFields,
+        _ body: HTTPRequest.Body = .none
+    ) async throws(ProviderError) -> HTTPAnswer {
+        try await transport.send(
+            HTTPRequest(
+                method, address.target(path, isDirectory: isDirectory), fields: fields, body: body,
+                timeLimit: Self.patience))
+    }
+}

@@ -1,0 +1,21 @@
+import QuireCore
+
+/// What only WebDAV servers have of Quire's own, beside `StoreLayout`.
+enum DAVLayout {
+    static let locks: RelativePath = ".quire/locks"
+
+    /// How many lock names there are: what one device changes keeps another from changing the same name only, nearly
+    /// always.
+    static let lockCount = 256
+
+    /// The lock names under which `paths` are changed, in the order in which they are taken.
+    static func lockNames(_ paths: [RelativePath]) -> [RelativePath] {
+        Set(paths.map(bucket)).sorted().map { locks.appending(FileName(unchecked: Array("\($0)".utf8))) }
+    }
+
+    /// The same on every device and in every version.
+    private static func bucket(_ path: RelativePath) -> Int {
+        let hash = FNV1a.hash(path.bytes)
+        return Int((hash ^ hash >> 32) % UInt64(lockCount))
+    }
+}

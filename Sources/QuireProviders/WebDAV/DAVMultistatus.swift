@@ -1,0 +1,97 @@
+import QuireCore
+
+/// Reads a 207 answer (RFC 4918 §13), resource by resource.
+final class DAVMultistatus: XMLReceiver {
+    /// Most resources of one answer.
+    static let limit = 2_000_000
+
+    /// What has arrived whole.
+    private(set) var resources: [DAVResource] = []
+    /// Whether the document is one.
+    private(set) var isMultistatus = false
+
+    private var current = DAVResource()
+    /// Properties of a propstat whose status has not come yet.
+    private var pending = DAVResource()
+    private var pendingStatus: Int?
+    /// Of the lock that is being told.
+    private var active = DAVResource.KnownLock()
+    /// The DAV elements that are open; empty text for those of other namespaces.
+    private var open: [String] = []
+
+    func begin(space: String, name: String) {
+        open.append(space == "DAV:" ? name : "")
+        switch open {
+        case ["multistatus"]: isMultistatus = true
+        case ["multistatus", "response"]: current = DAVResource()
+        case ["multistatus", "response", "propstat"]:
+            pending = DAVResource()
+            pendingStatus = nil
+        case ["multistatus", "response", "propstat", "prop", "resourcetype", "collection"]: pending.isDirectory = true
+        default: break
+        }
+    }
+
+    func end(space: String, name: String, text: String) {
+        defer { open.removeLast() }
+        switch open {
+        case ["multistatus", "response"]: if resources.count <= Self.limit { resources.append(current) }
+        case ["multistatus", "response", "href"]: current.href = text
+        case ["multistatus", "response", "status"]: current.status = Self.status(text)
+        case ["multistatus", "response", "propstat", "status"]: pendingStatus = Self.status(text)
+        case ["multistatus", "response", "propstat"]:
+            if let status = pendingStatus, (200..<300).contains(status) {
+                take()
+            } else if current.status == nil, !current.hasProperties, pendingStatus != 404 {
+                refusals = true
+            }
+        default:
+            lock(text)
+            guard open.count == 5, open.starts(with: ["multistatus", "response", "propstat", "prop"]) else { return }
+            property(space, name, text)
+        }
+    }
+
+    /// Takes an element in a `lockdiscovery`.
+    private func lock(_ text: String) {
+        if open.suffix(3) == ["activelock", "locktoken", "href"] {
+            active.token = text.filter { !$0.isWhitespace }
+        } else if open.suffix(2) == ["activelock", "owner"] {
+            active.owner = text.trimmed
+        } else if open.last == "activelock" {
+            if !active.token.isEmpty { pending.locks.append(active) }
+            active = DAVResource.KnownLock()
+        }
+    }
+
+    /// Whether some property was refused, as to a PROPPATCH.
+    private(set) var refusals = false
+
+    private func property(_ space: String, _ name: String, _ text: String) {
+        switch (space, name) {
+        case ("DAV:", "getcontentlength"): pending.size = Int64(text.filter { !$0.isWhitespace })
+        case ("DAV:", "getlastmodified"): pending.modified = HTTPDate.parse(text)
+        case ("DAV:", "getetag"): pending.entityTag = text
+        case ("DAV:", "quota-available-bytes"): pending.freeBytes = Int64(text)
+        case (DAVStamp.space, DAVStamp.name): pending.stamp = text
+        default: break
+        }
+    }
+
+    /// Adds the properties of a propstat that was granted.
+    private func take() {
+        current.hasProperties = true
+        current.isDirectory = current.isDirectory || pending.isDirectory
+        current.size = pending.size ?? current.size
+        current.modified = pending.modified ?? current.modified
+        current.entityTag = pending.entityTag ?? current.entityTag
+        current.locks += pending.locks
+        current.stamp = pending.stamp ?? current.stamp
+        current.freeBytes = pending.freeBytes ?? current.freeBytes
+    }
+
+    /// The number in `HTTP/1.1 200 OK`.
+    private static func status(_ text: String) -> Int? {
+        text.split(separator: " ").dropFirst().first.flatMap { Int($0) }
+    }
+}

@@ -1,0 +1,184 @@
+import QuireCore
+import Synchronization
+
+/// Finds out what an account can do by trying it on scratch files in `.quire/tmp`, and removes them again. What the server
+/// calls itself is never asked: servers that answer 2xx to a condition they ignore are common.
+///
+/// An answer that proves nothing (`HTTPAnswer.provesNothing`) ends the probe: a server that is busy for a moment must not
+/// be taken for one without locks.
+struct DAVProbe {
+    private let client: DAVClient
+    private let root: RelativePath
+    private var abilities = DAVAbilities()
+
+    /// - Throws: where the account cannot be written to at all, in the server's words.
+    static func run(_ client: DAVClient) async throws(ProviderError) -> DAVAbilities {
+        var probe = DAVProbe(client: client, root: StoreLayout.staging())
+        try await probe.make(probe.root)
+        let result: Result<Void, ProviderError>
+        do throws(ProviderError) { result = .success(try await probe.tryAll()) } catch { result = .failure(error) }
+        await client.discard(probe.root, isDirectory: true)
+        try result.get()
+        return probe.abilities
+    }
+
+    /// Whether the server has locks, found without making anything: by locking one of the names that devices lock.
+    static func hasLocks(_ client: DAVClient) async throws(ProviderError) -> Bool {
+        let names = try await client.propfind(DAVLayout.locks, depth: "1", isDirectory: true) ?? []
+        // Another device may hold one of them at this moment.
+        for name in names.map(\.path).filter({ $0 != DAVLayout.locks }).shuffled().prefix(4) {
+            var probe = DAVProbe(client: client, root: name)
+            try await probe.tryLocks(name)
+            if probe.abilities.locks { return true }
+        }
+        return false
+    }
+
+    private init(client: DAVClient, root: RelativePath) {
+        self.client = client
+        self.root = root
+    }
+
+    private mutating func tryAll() async throws(ProviderError) {
+        try await tryVersions()
+        try await tryConditions()
+        try await tryLocks()
+        try await tryStamps()
+        abilities.putsWhole = try await DAVPutProbe(client: client, path: child("whole")).isWhole()
+        try await tryDepth()
+        try await tryDotNames()
+        try await tryNames()
+    }
+
+    private func child(_ name: FileName) -> RelativePath { root.appending(name) }
+
+    private func make(_ path: RelativePath) async throws(ProviderError) {
+        let answer = try await client.makeCollection(path)
+        guard answer.isSuccess else { throw client.transport.error(answer, "the account cannot be written to") }
+    }
+
+    private func put(_ path: RelativePath, _ text: String, _ fields: HTTPFields = [:]) async throws(ProviderError)
+        -> HTTPAnswer
+    {
+        try await sure { () throws(ProviderError) in try await client.put(path, .bytes(Array(text.utf8)), fields) }
+    }
+
+    private func delete(_ path: RelativePath, _ fields: HTTPFields = [:]) async throws(ProviderError) -> HTTPAnswer {
+        try await sure { () throws(ProviderError) in try await client.delete(path, fields) }
+    }
+
+    /// An answer that is about what was asked. A 500 may be a server's way to refuse, or its mishap: asked twice.
+    private func sure(_ ask: () async throws(ProviderError) -> HTTPAnswer) async throws(ProviderError) -> HTTPAnswer {
+        var answer = try await ask()
+        if answer.status == 500 { answer = try await ask() }
+        guard !answer.provesNothing else { throw client.transport.error(answer, "the account cannot be tried") }
+        return answer
+    }
+
+    private func resource(_ path: RelativePath) async throws(ProviderError) -> DAVResource {
+        guard let found = try await client.propfind(path, depth: "0")?.first(where: { $0.path == path }) else {
+            throw ProviderError(.failed, "what is written to the account cannot be found there again")
+        }
+        return found.resource
+    }
+
+    /// Writes the same number of bytes several times within a second.
+    private mutating func tryVersions() async throws(ProviderError) {
+        var seen: [ProviderVersion] = []
+        for round in 0..<4 {
+            let answer = try await put(child("versions"), "\(round)")
+            guard answer.isSuccess else { throw client.transport.error(answer, "the account cannot be written to") }
+            seen.append(try await resource(child("versions")).item(child("versions")).version)
+        }
+        abilities.isTimeBased = Set(seen).count < seen.count
+    }
+
+    private mutating func tryConditions() async throws(ProviderError) {
+        let path = child("conditions")
+        _ = try await put(path, "one")
+        abilities.refusesExisting = try await put(path, "two", ["If-None-Match": "*"]).status == 412
+        for condition in [DAVAbilities.Condition.stateList, .match] where abilities.condition == .none {
+            var trial = abilities
+            trial.condition = condition
+            let url = client.address.url(path)
+            let wrong = trial.unchanged("\"quire-no-such-tag\"", url)
+            guard try await put(path, "wrong", wrong).status == 412 else { continue }
+            let right = trial.unchanged(try await resource(path).entityTag, url)
+            guard !right.list.isEmpty, try await put(path, "right", right).isSuccess else { continue }
+            guard try await delete(path, wrong).status == 412 else { continue }
+            let last = trial.unchanged(try await resource(path).entityTag, url)
+            if try await delete(path, last).isSuccess { abilities.condition = condition }
+            _ = try await put(path, "again")
+        }
+    }
+
+    private mutating func tryLocks() async throws(ProviderError) {
+        try await make(child("lock"))
+        try await tryLocks(child("lock"))
+    }
+
+    private mutating func tryLocks(_ path: RelativePath) async throws(ProviderError) {
+        guard let first = try await lock(path).granted else { return }
+        let second = try await lock(path)
+        let told = try await client.locks(path).map(\.token) == [first.token]
+        client.lockNames.state.withLock { $0.areTold = told }
+        let renewed = try await sure { [client] () throws(ProviderError) in try await client.refresh(first) }
+        _ = try await client.unlock(first)
+        guard let third = try await lock(path).granted else { return }
+        _ = try await client.unlock(third)
+        abilities.locks = second.status == 423 && renewed.isSuccess
+    }
+
+    private func lock(_ path: RelativePath) async throws(ProviderError) -> (granted: DAVLock?, status: Int) {
+        let answer = try await sure { () throws(ProviderError) in
+            try await client.lock(path, isDirectory: true)
+        }
+        let token = answer.isSuccess ? DAVLockToken.read(answer) : nil
+        return (token.map { DAVLock(path: path, isDirectory: true, token: $0) }, answer.status)
+    }
+
+    private mutating func tryStamps() async throws(ProviderError) {
+        let path = child("stamp")
+        _ = try await put(path, "one")
+        let stamp = DAVStamp(
+            mtime: FileTime(nanoseconds: 1), mode: 0o640, checksum: nil, version: ProviderVersion("<&> \"x\""))
+        guard try await client.stamp(path, isDirectory: false, stamp) else { return }
+        _ = try await put(path, "two")
+        abilities.stamps = try await resource(path).stamp == stamp.text
+    }
+
+    private mutating func tryDepth() async throws(ProviderError) {
+        let (directory, below) = (child("depth"), child("depth").appending("a" as FileName))
+        try await make(directory)
+        try await make(below)
+        let file = below.appending("b" as FileName)
+        guard try await put(file, "x").isSuccess else { return }
+        do throws(ProviderError) {
+            let found = try await client.propfind(directory, depth: "infinity", isDirectory: true) ?? []
+            abilities.listsAll = Set(found.map(\.path)) == [directory, below, file]
+        } catch {
+            // Refused, as the RFC allows: 403 with its reason, or something else.
+            if error.code == .cancelled || error.code == .unavailable { throw error }
+        }
+    }
+
+    private mutating func tryDotNames() async throws(ProviderError) {
+        let directory = child("dots")
+        try await make(directory)
+        guard try await put(directory.appending(".x" as FileName), "x").isSuccess else { return }
+        let found = try await client.propfind(directory, depth: "1", isDirectory: true) ?? []
+        abilities.hidesDotNames = found.count < 2
+    }
+
+    /// The longest name that can be written, stamped and removed.
+    private mutating func tryNames() async throws(ProviderError) {
+        for length in [255, 250, 240, 230, 200, 140] {
+            let path = child(FileName(unchecked: [UInt8](repeating: 0x78, count: length)))
+            abilities.longestName = length
+            guard try await put(path, "x").isSuccess else { continue }
+            let stamp = DAVStamp(mtime: FileTime(nanoseconds: 1), mode: 0, checksum: nil, version: DAVVersion.directory)
+            let isStamped = try await client.stamp(path, isDirectory: false, stamp)
+            if try await delete(path).isSuccess, isStamped || !abilities.stamps { return }
+        }
+    }
+}

@@ -1,0 +1,44 @@
+import QuireCore
+import Synchronization
+
+/// Whether a PUT is seen only once it is whole: tried with one that stops half way, and is then cut.
+struct DAVPutProbe {
+    let client: DAVClient
+    let path: RelativePath
+
+    private static let size = 1 << 16
+    /// How long a server gets to show what it does with half a body.
+    private static let pause = Duration.milliseconds(150)
+
+    func isWhole() async throws(ProviderError) -> Bool {
+        let old = [UInt8](repeating: 0x61, count: Self.size)
+        let first = try await client.put(path, .bytes(old))
+        guard !first.provesNothing else { throw client.transport.error(first, "the account cannot be tried") }
+        guard first.isSuccess else { return false }
+        let half = Task { await putHalf() }
+        defer { half.cancel() }
+        try await HTTPFailure.pause(Self.pause)
+        guard try await client.get(path, limit: 4 * Self.size) == old else { return false }
+        half.cancel()
+        await half.value
+        try await HTTPFailure.pause(Self.pause)
+        return try await client.get(path, limit: 4 * Self.size) == old
+    }
+
+    /// Sends half of what it announces, then nothing until it is cancelled.
+    private func putHalf() async {
+        let part = [UInt8](repeating: 0x62, count: Self.size)
+        let sent = Lock(false)
+        let body = HTTPRequest.Body.pieces(length: Int64(2 * Self.size)) {
+            if sent.withLock({ was in
+                defer { was = true }
+                return !was
+            }) {
+                return part
+            }
+            try? await Task.sleep(for: .seconds(30))
+            return nil
+        }
+        _ = try? await client.put(path, body)
+    }
+}

@@ -1,0 +1,72 @@
+import QuireCore
+
+/// What a server says about one resource.
+struct DAVResource: Sendable {
+    struct KnownLock: Sendable {
+        var token = ""
+        /// As whoever took it asked; empty where the server does not tell.
+        var owner = ""
+    }
+
+    var href = ""
+    /// Of the whole resource where there is one status for it; nil where properties came with theirs.
+    var status: Int?
+    var isDirectory = false
+    var size: Int64?
+    var modified: FileTime?
+    /// Exactly as it came.
+    var entityTag: String?
+    var stamp: String?
+    var freeBytes: Int64?
+    /// The locks it has, where that was asked and the server tells.
+    var locks: [KnownLock] = []
+    /// Whether any property came.
+    var hasProperties = false
+
+    /// The item that this is, at `path`.
+    ///
+    /// - Throws: `.failed` for a file whose size the server does not tell.
+    func item(_ path: RelativePath) throws(ProviderError) -> RemoteItem {
+        let stamp = stamp.flatMap(DAVStamp.init)
+        guard !isDirectory else {
+            return RemoteItem(
+                path: path, kind: .directory, version: DAVVersion.directory, size: .zero,
+                mtime: stamp?.mtime ?? modified ?? FileTime(nanoseconds: 0), mode: stamp?.mode)
+        }
+        guard let size, size >= 0 else { throw ProviderError(.failed, "\(path): the server does not tell its size") }
+        let version = DAVVersion.version(entityTag: entityTag, size: size, modified: modified)
+        let own = stamp?.version == version ? stamp : nil
+        return RemoteItem(
+            path: path, kind: .file, version: version, size: ByteCount(size),
+            mtime: own?.mtime ?? modified ?? FileTime(nanoseconds: 0), mode: own?.mode, checksum: own?.checksum)
+    }
+}
+
+/// How a server's words become versions.
+///
+/// A file's is its entity tag without quotes and without the mark of weakness: some servers call a tag weak for a second
+/// after a write, and some leave the quotes out in listings. Where there is none, size and time of change stand in.
+enum DAVVersion {
+    /// Directories have no content of their own.
+    static let directory = ProviderVersion("directory")
+
+    static func version(entityTag: String?, size: Int64, modified: FileTime?) -> ProviderVersion {
+        guard let core = entityTag.flatMap(core) else {
+            return ProviderVersion("t-\(size)-\(modified?.nanoseconds ?? 0)")
+        }
+        return ProviderVersion("e-\(core)")
+    }
+
+    /// The tag as a condition names it, quoted; nil where there is none.
+    static func condition(_ entityTag: String?) -> String? {
+        guard let entityTag, let core = core(entityTag) else { return nil }
+        return entityTag.contains("\"") ? entityTag : "\"\(core)\""
+    }
+
+    private static func core(_ entityTag: String) -> String? {
+        var text = entityTag[...]
+        if text.hasPrefix("W/") { text = text.dropFirst(2) }
+        if text.count >= 2, text.hasPrefix("\""), text.hasSuffix("\"") { text = text.dropFirst().dropLast() }
+        return text.isEmpty ? nil : String(text)
+    }
+}

@@ -1,0 +1,22 @@
+import QuireCore
+
+/// Removes what crashes left in `.quire/tmp`.
+enum DAVSweep {
+    /// Younger entries may belong to a call that is under way on another device.
+    private static let age = 24 * 3600
+
+    /// Removes entries that are more than a day older than the youngest thing there is, which is what the probe has just
+    /// left: both times are the server's. What cannot be removed now is left for the next time.
+    static func run(_ client: DAVClient) async {
+        let mark = StoreLayout.temporary.appending("now" as FileName)
+        guard let put = try? await client.put(mark, .none), put.isSuccess,
+            let found = try? await client.propfind(StoreLayout.temporary, depth: "1", isDirectory: true),
+            let now = found.first(where: { $0.path == mark })?.resource.modified
+        else { return }
+        for (path, resource) in found where path != StoreLayout.temporary && path != mark {
+            guard let modified = resource.modified, now.seconds - modified.seconds > age else { continue }
+            _ = try? await client.delete(path, isDirectory: resource.isDirectory)
+        }
+        _ = try? await client.delete(mark)
+    }
+}

@@ -1,0 +1,112 @@
+package import QuireCore
+
+extension WebDAVProvider {
+    package func setAttributes(
+        _ path: RelativePath, _ attributes: RemoteAttributes, expecting version: ProviderVersion
+    ) async throws(ProviderError) -> RemoteItem {
+        try validate(path)
+        try checkConnected()
+        guard abilities.stamps else {
+            throw ProviderError(.unsupported, "\(path): this server keeps no attributes")
+        }
+        return try await changing([path]) { (confirm) throws(ProviderError) in
+            let before = try await self.present(path, version)
+            try await confirm()
+            return try await self.stamped(before.item, attributes)
+        }
+    }
+
+    package func move(
+        _ path: RelativePath, to destination: RelativePath, expecting version: ProviderVersion?
+    ) async throws(ProviderError) -> RemoteItem {
+        try validate(path)
+        try validate(destination)
+        if destination != path, destination.isInside(path) {
+            throw ProviderError(.unsupported, "\(path) cannot be moved into itself")
+        }
+        try checkConnected()
+        return try await changing([path, destination]) { (confirm) throws(ProviderError) in
+            let before = try await self.present(path, version).item
+            _ = try await self.expect(destination, .absent)
+            // Some servers make the directories that a MOVE needs.
+            guard try await self.isDirectory(destination.parent) else { throw ProviderError.parentMissing(destination) }
+            try await confirm()
+            let isDirectory = before.kind == .directory
+            let answer = try await self.client.move(path, to: destination, isDirectory: isDirectory, overwrite: false)
+            guard answer.isSuccess else { throw try await self.refusal(answer, destination, "moved there") }
+            guard var after = try await self.look(destination)?.item else {
+                throw ProviderError(.failed, "\(destination) was moved away at once by another program")
+            }
+            guard after.kind == before.kind, after.size == before.size else {
+                // Another program wrote it in between. Where its old name is free, it goes back.
+                _ = try await self.client.move(destination, to: path, isDirectory: isDirectory, overwrite: false)
+                throw ProviderError.refused(path)
+            }
+            if after.checksum == nil, after.version == before.version { after.checksum = before.checksum }
+            return after
+        }
+    }
+
+    package func delete(_ path: RelativePath, expecting version: ProviderVersion?) async throws(ProviderError) {
+        try validate(path)
+        try checkConnected()
+        try await changing([path]) { (confirm) throws(ProviderError) in
+            let before = try await self.present(path, version)
+            try await confirm()
+            if before.item.kind == .directory {
+                try await self.deleteEmpty(path)
+            } else {
+                let answer = try await self.client.delete(
+                    path, self.abilities.unchanged(before.entityTag, self.client.address.url(path)))
+                try self.checkDeleted(answer, path)
+            }
+        }
+    }
+
+    /// What is at `path`, if it has `version`; a directory may have any where none is named.
+    private func present(
+        _ path: RelativePath, _ version: ProviderVersion?
+    ) async throws(ProviderError) -> (item: RemoteItem, entityTag: String?) {
+        guard let found = try await look(path) else { throw ProviderError.notFound(path) }
+        guard version == nil ? found.item.kind == .directory : found.item.version == version else {
+            throw ProviderError.refused(path)
+        }
+        return found
+    }
+
+    /// WebDAV deletes directories with all below. So all below is locked while one looks whether there is anything.
+    private func deleteEmpty(_ path: RelativePath) async throws(ProviderError) {
+        let lock = abilities.locks ? try await client.lockTree(path) : nil
+        let result: Result<Void, ProviderError>
+        do throws(ProviderError) {
+            result = .success(try await deleteIfEmpty(path, lock))
+        } catch {
+            result = .failure(error)
+        }
+        await client.release(lock.map { [$0] } ?? [])
+        try result.get()
+    }
+
+    private func deleteIfEmpty(_ path: RelativePath, _ lock: DAVLock?) async throws(ProviderError) {
+        guard let found = try await client.propfind(path, depth: "1", isDirectory: true) else {
+            throw ProviderError.notFound(path)
+        }
+        guard found.allSatisfy({ $0.path == path }) else {
+            throw ProviderError(.notEmpty, "\(path) cannot be removed: the directory is not empty")
+        }
+        let fields: HTTPFields =
+            lock.map {
+                ["If": "<\(client.address.url(path, isDirectory: true))> (<\($0.token)>)"]
+            } ?? [:]
+        try checkDeleted(try await client.delete(path, isDirectory: true, fields), path)
+    }
+
+    private func checkDeleted(_ answer: HTTPAnswer, _ path: RelativePath) throws(ProviderError) {
+        switch answer.status {
+        case 207: throw ProviderError(.failed, "\(path) cannot be removed: the server could remove a part of it only")
+        case 200..<300: return
+        case 404, 410: throw ProviderError.notFound(path)
+        default: throw client.transport.error(answer, "\(path) cannot be removed")
+        }
+    }
+}

@@ -1,0 +1,123 @@
+package import QuireCore
+
+extension WebDAVProvider {
+    package func changes(since cursor: ChangeCursor?) async throws(ProviderError) -> RemoteChanges {
+        try checkConnected()
+        return try await FeedReader(
+            feed: feed, list: { () async throws(ProviderError) in try await self.list() },
+            look: { (path) async throws(ProviderError) in try await self.look(path)?.item }
+        ).changes(since: cursor)
+    }
+
+    package func announce(_ paths: [RelativePath]?) async throws(ProviderError) {
+        try checkConnected()
+        try await feed?.announce(ChangeRecord(paths))
+    }
+
+    private func list() async throws(ProviderError) -> [RemoteItem] {
+        let items = try await DAVWalk(client: client, listsAll: abilities.listsAll).list()
+        try await confirm(always: true)
+        return items
+    }
+
+    package func item(at path: RelativePath) async throws(ProviderError) -> RemoteItem? {
+        try checkConnected()
+        try validateReading(path)
+        return try await look(path)?.item
+    }
+
+    package func fetch(
+        _ path: RelativePath, version: ProviderVersion, to destination: String,
+        progress: @escaping @Sendable (ByteCount) -> Void
+    ) async throws(ProviderError) -> RemoteItem {
+        try validate(path)
+        try checkConnected()
+        let pool = client.transport.pool
+        let sink = try await FileSink.create(destination, for: path, pool: pool)
+        let answer: HTTPAnswer
+        do throws(ProviderError) {
+            answer = try await client.transport.receive(HTTPRequest("GET", client.address.target(path))) {
+                (bytes) throws(ProviderError) in
+                try await sink.write(bytes)
+                progress(ByteCount(sink.size))
+            }
+        } catch {
+            // A document that was replaced half way ends early on servers that write in place.
+            if error.code == .unavailable, let now = try await look(path), now.item.version != version {
+                throw ProviderError.refused(path)
+            }
+            throw error
+        }
+        if answer.status == 404 || answer.status == 410 {
+            throw try await look(path) == nil ? ProviderError.notFound(path) : ProviderError.refused(path)
+        }
+        // Some servers answer for a directory, and some replace a document while it is read.
+        guard let found = try await look(path) else { throw ProviderError.refused(path) }
+        guard found.item.kind == .file else {
+            throw ProviderError(.unsupported, "\(path) is a directory at the provider: it has no content to fetch")
+        }
+        guard found.item.version == version else { throw ProviderError.refused(path) }
+        guard answer.isSuccess else { throw client.transport.error(answer, "\(path) cannot be read") }
+        guard found.item.size.bytes == sink.size else { throw ProviderError.refused(path) }
+        var item = found.item
+        item.checksum = try sink.keep(item.checksum)
+        return item
+    }
+
+    package func fetch(
+        _ path: RelativePath, version: ProviderVersion, range: Range<Int64>, into destination: String,
+        progress: @escaping @Sendable (ByteCount) -> Void
+    ) async throws(ProviderError) -> RemoteItem {
+        try validate(path)
+        try checkConnected()
+        let pool = client.transport.pool
+        let sink = try await pool.run { (_) throws(ProviderError) in try PartSink(destination, for: path, range) }
+        // Where documents are replaced as a whole, what the head says holds for all that follows it.
+        let isSure = abilities.putsWhole
+        var (namesVersion, total) = (false, Int64?.none)
+        let request = HTTPRequest("GET", client.address.target(path), fields: ContentRange.fields(range))
+        let answer = try await client.transport.receive(request) { (answer) throws(ProviderError) in
+            if let tag = answer.fields["ETag"] {
+                let modified = answer.fields["Last-Modified"].flatMap { HTTPDate.parse($0) }
+                let now = DAVVersion.version(entityTag: tag, size: range.upperBound, modified: modified)
+                // A listing may give another tag than a look at the document itself.
+                namesVersion = now == version
+            }
+            total = try ContentRange.total(answer, range, path)
+        } each: { (bytes) throws(ProviderError) in
+            try await pool.run { (_) throws(ProviderError) in try sink.write(bytes) }
+            progress(isSure && namesVersion ? sink.size : .zero)
+        }
+        // As for whole documents.
+        guard let found = try await look(path) else { throw ProviderError.notFound(path) }
+        guard found.item.version == version else { throw ProviderError.refused(path) }
+        guard total != nil else { throw client.transport.error(answer, "\(path) cannot be read") }
+        guard sink.isFull else { throw ProviderError.cut(path) }
+        progress(sink.size)
+        return found.item
+    }
+
+    /// What is at `path` now, with the server's own entity tag; nil where nothing is, which is sure.
+    func look(_ path: RelativePath) async throws(ProviderError) -> (item: RemoteItem, entityTag: String?)? {
+        // A server that deletes before it moves something there shows nothing for a moment.
+        for pause in abilities.putsWhole ? [Duration.zero] : [.zero, .milliseconds(10), .milliseconds(40)] {
+            if pause > .zero { try? await Task.sleep(for: pause) }
+            if let found = try await resource(path) { return (try found.item(path), found.entityTag) }
+        }
+        try await confirm()
+        return nil
+    }
+
+    /// One look.
+    private func resource(_ path: RelativePath) async throws(ProviderError) -> DAVResource? {
+        do throws(ProviderError) {
+            return try await client.propfind(path, depth: "0")?.first { $0.path == path }?.resource
+        } catch {
+            // Below a file is nothing, which servers say in different ways.
+            guard [.permissionDenied, .unsupported, .failed, .parentMissing].contains(error.code),
+                let parent = path.parent, try await !isDirectory(parent)
+            else { throw error }
+            return nil
+        }
+    }
+}

@@ -1,0 +1,144 @@
+package import QuireCore
+
+extension WebDAVProvider {
+    package func put(
+        _ path: RelativePath, content: UploadContent, attributes: RemoteAttributes, expecting: Precondition
+    ) async throws(ProviderError) -> RemoteItem {
+        try validate(path)
+        try await checkRoom()
+        try await content.verify(path, client.transport.pool)
+        let body = HTTPRequest.Body.file(path: content.snapshotPath, offset: 0, length: content.size.bytes)
+        let staged = abilities.putsWhole ? nil : try await stage(body, path)
+        do throws(ProviderError) {
+            return try await changing([path]) { (confirm) throws(ProviderError) in
+                let before = try await self.expect(path, expecting)
+                try await confirm()
+                var after = try await self.write(path, body, staged, over: before)
+                if before?.item.version == after.version, self.abilities.isTimeBased, staged == nil {
+                    // Written within the same second as what it replaces: once more, when the clock has gone on.
+                    try await HTTPFailure.pause(.milliseconds(1100))
+                    after = try await self.write(path, body, nil, over: before, isRepeated: true)
+                }
+                guard after.kind == .file, after.size == content.size else { throw ProviderError.refused(path) }
+                after.checksum = content.checksum
+                return try await self.stamped(after, attributes)
+            }
+        } catch {
+            if let staged { await client.discard(staged) }
+            throw error
+        }
+    }
+
+    package func putSymlink(
+        _ path: RelativePath, target: [UInt8], mtime: FileTime, expecting: Precondition
+    ) async throws(ProviderError) -> RemoteItem {
+        throw ProviderError(.unsupported, "\(path): WebDAV has no symbolic links")
+    }
+
+    package func createDirectory(
+        _ path: RelativePath, attributes: RemoteAttributes
+    ) async throws(ProviderError) -> RemoteItem {
+        try validate(path)
+        try checkConnected()
+        return try await changing([path]) { (confirm) throws(ProviderError) in
+            _ = try await self.expect(path, .absent)
+            try await confirm()
+            let answer = try await self.client.makeCollection(path)
+            guard answer.isSuccess else {
+                if answer.status == 405, try await self.isDirectory(path.parent) { throw ProviderError.refused(path) }
+                throw try await self.refusal(answer, path, "created")
+            }
+            guard let made = try await self.look(path)?.item, made.kind == .directory else {
+                throw ProviderError.refused(path)
+            }
+            return try await self.stamped(made, attributes)
+        }
+    }
+
+    /// Runs `body` with the names of `paths` to this device alone, where the server has locks: as `DAVClient.withLocks`.
+    func changing<Value: Sendable>(
+        _ paths: [RelativePath],
+        _ body: @escaping @Sendable (_ confirm: DAVLockConfirmation) async throws(ProviderError) -> Value
+    ) async throws(ProviderError) -> Value {
+        if abilities.locks { return try await client.withLocks(on: paths, body) }
+        return try await body(DAVLockConfirmation(client: client))
+    }
+
+    /// What is at `path`, if the precondition holds.
+    func expect(
+        _ path: RelativePath, _ expecting: Precondition
+    ) async throws(ProviderError) -> (item: RemoteItem, entityTag: String?)? {
+        let found = try await look(path)
+        switch expecting {
+        case .absent:
+            guard found == nil else { throw ProviderError(.conditionFailed, "\(path) is already at the provider") }
+        case .version(let version):
+            guard let found, found.item.kind == .file, found.item.version == version else {
+                throw ProviderError.refused(path)
+            }
+        }
+        return found
+    }
+
+    /// An answer that is no success, as an error; finds out whether a missing parent is the reason, which servers say in
+    /// different ways.
+    func refusal(
+        _ answer: HTTPAnswer, _ path: RelativePath, _ action: String
+    ) async throws(ProviderError) -> ProviderError {
+        if answer.status == 412 { return ProviderError.refused(path) }
+        if [400, 403, 404, 405, 409, 500].contains(answer.status) {
+            guard try await isDirectory(path.parent) else { return ProviderError.parentMissing(path) }
+        }
+        return client.error(answer, path, action)
+    }
+
+    /// Whether a directory is at `path`; nil is not asked about.
+    func isDirectory(_ path: RelativePath?) async throws(ProviderError) -> Bool {
+        guard let path else { return true }
+        return try await look(path)?.item.kind == .directory
+    }
+
+    /// Adds what the server has no place for, where it keeps properties. A name that is too long for a property, or a
+    /// server that has no room for one, costs the attributes only.
+    func stamped(_ item: RemoteItem, _ attributes: RemoteAttributes) async throws(ProviderError) -> RemoteItem {
+        guard abilities.stamps else { return item }
+        let stamp = DAVStamp(
+            mtime: attributes.mtime, mode: attributes.mode, checksum: item.checksum, version: item.version)
+        guard try await client.stamp(item.path, isDirectory: item.kind == .directory, stamp) else { return item }
+        var item = item
+        item.mtime = attributes.mtime
+        item.mode = attributes.mode & 0o777
+        return item
+    }
+
+    /// Publishes content and looks at what is there then.
+    private func write(
+        _ path: RelativePath, _ body: HTTPRequest.Body, _ staged: RelativePath?,
+        over before: (item: RemoteItem, entityTag: String?)?, isRepeated: Bool = false
+    ) async throws(ProviderError) -> RemoteItem {
+        let answer: HTTPAnswer
+        if let staged {
+            answer = try await client.move(staged, to: path, overwrite: before != nil)
+        } else {
+            let condition =
+                before.map { abilities.unchanged($0.entityTag, client.address.url(path)) } ?? abilities.absent
+            answer = try await client.put(path, body, isRepeated ? [:] : condition)
+        }
+        guard answer.isSuccess else { throw try await refusal(answer, path, "written") }
+        guard let after = try await look(path)?.item else { throw ProviderError.refused(path) }
+        return after
+    }
+
+    /// Sends content to a name of its own.
+    private func stage(_ body: HTTPRequest.Body, _ path: RelativePath) async throws(ProviderError) -> RelativePath {
+        let staged = StoreLayout.staging()
+        do throws(ProviderError) {
+            let answer = try await client.put(staged, body)
+            guard answer.isSuccess else { throw client.error(answer, path, "written") }
+            return staged
+        } catch {
+            await client.discard(staged)
+            throw error
+        }
+    }
+}

@@ -1,0 +1,111 @@
+import QuireCore
+import QuireStore
+import Synchronization
+
+/// The documents of a drive whose content is here in parts: one object for each that somebody uses, and how much is here of
+/// all of them. Callable from any thread.
+final class ArrivingDocuments: Sendable {
+    private struct Entry {
+        weak var document: ArrivingDocument?
+    }
+
+    private struct State {
+        var entries: [ItemID: Entry] = [:]
+        var arrived: [ItemID: ByteCount] = [:]
+    }
+
+    /// Absolute path of the directory that they lie in.
+    let directory: String
+    private let staging: Staging
+    /// Held while a document is looked for on the disk, so that there is one of each. Taken before a document's own lock.
+    private let state: Lock<State>
+
+    /// - Parameter left: what an earlier daemon left.
+    init(directory: String, staging: Staging, left: [PartialContent.Left]) {
+        (self.directory, self.staging) = (directory, staging)
+        let arrived = left.map { ($0.subject.item, ByteCount($0.present)) }
+        state = Lock(State(arrived: Dictionary(arrived) { _, last in last }))
+    }
+
+    /// How much is here of an item; nil where nothing is.
+    func arrived(_ item: ItemID) -> ByteCount? { state.withLock { $0.arrived[item] } }
+
+    /// How much is here of all of them, in bytes.
+    var total: Int64 { state.withLock { $0.arrived.values.reduce(0) { $0 + $1.bytes } } }
+
+    /// All that something is here of.
+    var items: [ItemID] { state.withLock { Array($0.arrived.keys) } }
+
+    /// The document of a subject; what is here of another version of the item goes. Blocks.
+    func document(
+        _ subject: PartialContent.Subject,
+        _ make: (_ directory: String, _ staging: Staging) throws(StoreError) -> ArrivingDocument
+    ) throws(StoreError) -> ArrivingDocument {
+        try state.withLock { (state) throws(StoreError) in
+            if let known = state.entries[subject.item]?.document {
+                if known.content.subject == subject, !known.hasEnded { return known }
+                known.discard(Self.otherVersion(subject))
+            }
+            let made = try make(directory, staging)
+            state.entries = state.entries.filter { $0.value.document != nil }
+            state.entries[subject.item] = Entry(document: made)
+            let arrived = made.arrived
+            state.arrived[subject.item] = arrived == .zero ? nil : arrived
+            return made
+        }
+    }
+
+    /// Some has arrived.
+    func noteArrival(of item: ItemID) {
+        // As it is by now: of two that tell, the later may speak first; and what was dropped stays so.
+        state.withLock { state in
+            if let arrived = state.entries[item]?.document?.arrived { state.arrived[item] = arrived }
+        }
+    }
+
+    /// Whether somebody reads the item or waits for it.
+    func isInUse(_ item: ItemID) -> Bool { state.withLock { $0.entries[item]?.document }?.isInUse ?? false }
+
+    /// How much is here of those that nobody reads or waits for, in bytes.
+    var idle: Int64 {
+        state.withLock { state in
+            state.arrived.reduce(0) { sum, part in
+                sum + (state.entries[part.key]?.document?.isInUse ?? false ? 0 : part.value.bytes)
+            }
+        }
+    }
+
+    /// Removes what is here of those that nobody reads or waits for. Blocks.
+    ///
+    /// - Returns: how many bytes went.
+    func dropIdle() -> Int64 {
+        var gone: Int64 = 0
+        for item in items where !isInUse(item) {
+            let size = arrived(item)?.bytes ?? 0
+            if drop(item) { gone += size }
+        }
+        return gone
+    }
+
+    /// Removes what is here of an item: it is whole, gone, of another version, or not wanted. Blocks.
+    ///
+    /// - Returns: whether anything was.
+    @discardableResult
+    func drop(_ item: ItemID) -> Bool {
+        // Whoever opens it afterwards makes another file.
+        state.withLock { state in
+            let document = state.entries.removeValue(forKey: item)?.document
+            let isKnown = state.arrived.removeValue(forKey: item) != nil
+            if let document {
+                document.discard(SyncFailure(.look, "its content is not brought here any more"))
+            } else if isKnown {
+                PartialContent.discard(item, in: directory, staging: staging)
+            }
+            return isKnown
+        }
+    }
+
+    private static func otherVersion(_ subject: PartialContent.Subject) -> SyncFailure {
+        SyncFailure(.look, "the provider has another version of item \(subject.item) now")
+    }
+}

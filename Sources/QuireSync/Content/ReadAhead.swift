@@ -1,0 +1,37 @@
+/// How much is brought before it is asked for. A value: one reader's.
+///
+///     reads here and there    ──▶ the blocks they touch
+///     reads in order          ──▶ twice as much with each block, up to `longest`
+struct ReadAhead: Sendable {
+    /// Documents come in multiples of this, from multiples of this on.
+    static let block: Int64 = 4 << 20
+    /// Most that is brought ahead of a reader.
+    static let longest: Int64 = 64 << 20
+    /// The kernel asks for the parts of what a program reads in any order: within this distance it is one reading.
+    private static let slack: Int64 = 2 << 20
+
+    private var end: Int64 = 0
+    private var window: Int64 = 0
+
+    /// Notes a reading.
+    ///
+    /// - Returns: what should be on its way, from the beginning of its first block: nothing beyond these where the reader
+    ///   jumps about.
+    mutating func note(_ range: Range<Int64>, size: Int64) -> Range<Int64> {
+        let goesOn = range.lowerBound <= end + Self.slack && range.upperBound + Self.slack >= end
+        if !goesOn {
+            window = 0
+        } else if range.upperBound > end, range.upperBound / Self.block > end / Self.block {
+            window = min(max(window * 2, Self.block), Self.longest)
+        }
+        end = goesOn ? max(end, range.upperBound) : range.upperBound
+        return Self.blocks(range.lowerBound..<range.upperBound + window, size: size)
+    }
+
+    /// The blocks that a range touches.
+    static func blocks(_ range: Range<Int64>, size: Int64) -> Range<Int64> {
+        let start = range.lowerBound / block * block
+        let end = (range.upperBound + block - 1) / block * block
+        return min(start, size)..<min(end, size)
+    }
+}

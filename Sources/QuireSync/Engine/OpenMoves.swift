@@ -1,0 +1,28 @@
+import QuireCore
+import Synchronization
+
+/// A move at the provider that was asked for, and whose answer did not come.
+struct OpenMove: Sendable, Hashable {
+    var from: RelativePath
+    var to: RelativePath
+    /// Of what is moved, as it was at `from`.
+    var base: BaseRecord
+}
+
+/// The moves whose fate is not known. In memory: after a crash they are found out by what lies where.
+final class OpenMoves: Sendable {
+    /// Innermost lock: nothing else is taken while it is held.
+    private let moves = Lock<[OpenMove]>([])
+
+    /// The oldest first.
+    var all: [OpenMove] { moves.withLock { $0 } }
+
+    func insert(_ move: OpenMove) {
+        moves.withLock { moves in
+            moves.removeAll { $0.from == move.from }
+            moves.append(move)
+        }
+    }
+
+    func remove(_ move: OpenMove) { moves.withLock { moves in moves.removeAll { $0 == move } } }
+}

@@ -1,0 +1,137 @@
+import Glibc
+import Logging
+package import QuireCore
+import QuireIndex
+import QuireStore
+
+/// Content that comes as it is read.
+extension SyncService {
+    package func open(
+        path: RelativePath, inode: UInt64
+    ) async throws(MaterializeError) -> (any ArrivingContent)? {
+        var path = path
+        // A version that the provider has no more is followed by the next, as often as one would wait for.
+        for _ in 0..<4 {
+            do throws(SyncFailure) {
+                guard let sight = try await look(at: path), let place = place(sight) else { return nil }
+                path = place.item.drivePath
+                try await space.admit(ByteCount(place.subject.size), for: path)
+                guard let document = try await arriving(place) else { return nil }
+                let reader = ArrivingReader(document, inode: place.status.inode)
+                // Where nothing can be had, opening fails, not the first reading.
+                try await document.wait(for: 0..<min(Self.firstBytes, document.size))
+                return reader
+            } catch {
+                if error.remedy == .parkUntilChanged { return nil }
+                guard error.remedy == .look else {
+                    if error.remedy == .offline { engine(for: path)?.disconnected(error.message) }
+                    throw MaterializeError(errno: error.errno, message: error.message)
+                }
+                _ = await engine(for: path)?.round(isUrgent: true, pulls: true)
+            }
+        }
+        return nil
+    }
+
+    /// What the kernel reads first.
+    private static let firstBytes: Int64 = 128 << 10
+
+    /// How much is here of an item that comes as it is read; nil where nothing has come.
+    package func arrived(_ item: ItemID) -> ByteCount? { arriving.arrived(item) }
+
+    /// A dataless document that is worth bringing in parts.
+    struct ArrivingPlace {
+        let engine: SyncEngine
+        let item: IndexedItem
+        let status: FileStatus
+        let subject: PartialContent.Subject
+    }
+
+    /// Nil where the file comes whole: a small one, or one that the index does not know.
+    func place(_ sight: Sight) -> ArrivingPlace? {
+        guard let status = sight.status, let item = sight.item, let base = item.base, status.kind == .file,
+            status.size > ReadAhead.block, base.size == status.size, sight.mark.isDataless,
+            !sight.engine.context.handsOutWholeDocuments.isSet
+        else { return nil }
+        let subject = PartialContent.Subject(
+            item: item.entry.id, container: base.container, version: base.version, size: base.size)
+        return ArrivingPlace(engine: sight.engine, item: item, status: status, subject: subject)
+    }
+
+    /// The document at a place, made where nobody uses it yet.
+    func arriving(_ place: ArrivingPlace) async throws(SyncFailure) -> ArrivingDocument? {
+        let (engine, subject, arriving) = (place.engine, place.subject, arriving)
+        return try await engine.context.store { () throws(StoreError) in
+            try arriving.document(subject) { (directory, staging) throws(StoreError) in
+                try ArrivingDocument(
+                    subject, in: directory, staging: staging, pool: self.pool, board: self.transfers,
+                    logger: self.logger,
+                    bring: { (range, progress) async throws(SyncFailure) in
+                        try await self.bring(range, of: subject, engine, progress)
+                    },
+                    noted: { arriving.noteArrival(of: subject.item) }, whole: { self.settle(subject.item) })
+            }
+        }
+    }
+
+    /// Brings a range into the file of an arriving document.
+    private func bring(
+        _ range: Range<Int64>, of subject: PartialContent.Subject, _ engine: SyncEngine,
+        _ progress: @escaping @Sendable (ByteCount) -> Void
+    ) async throws(SyncFailure) {
+        do { try await engine.connect() } catch let error as SyncFailure { throw error } catch {
+            throw SyncFailure(.later, "\(error)")
+        }
+        let base: BaseRecord?
+        do { base = try await environment.index.item(subject.item)?.base } catch {
+            throw SyncFailure(.later, "\(error)")
+        }
+        guard let base, base.version == subject.version else {
+            throw SyncFailure(.look, "the provider has another version of it now", errno: ESTALE)
+        }
+        let destination = "\(arriving.directory)/\(subject.item)"
+        let reservation = try await space.reserve(
+            ByteCount(range.upperBound - range.lowerBound), for: engine.context.drivePath(base.path))
+        defer { reservation.release() }
+        do throws(SyncFailure) {
+            try await Downloader(context: engine.context).fetch(
+                base.path, version: subject.version, range: range, into: destination
+            ) { arrived in
+                // From now on it counts as being here.
+                reservation.used(arrived)
+                progress(arrived)
+            }
+        } catch {
+            if error.remedy == .look { engine.context.touched.insert(base.path) }
+            if error.remedy == .parkUntilChanged { engine.context.handsOutWholeDocuments.set() }
+            throw error
+        }
+    }
+
+    /// All of a document has come for its readers: it takes the place of its placeholder.
+    private func settle(_ item: ItemID) {
+        // Ends with the download, which `run` ends.
+        Task {
+            do {
+                guard let found = try await environment.index.item(item) else { return }
+                try await materialize(path: found.drivePath, inode: found.entry.fingerprint.inode)
+            } catch {
+                logger.info(
+                    "a document that is here stays dataless", metadata: ["item": "\(item)", "error": "\(error)"])
+            }
+        }
+    }
+
+    /// Forgets what an earlier daemon left of documents that are whole, gone or of another version by now.
+    func sweepArriving() async {
+        for id in arriving.items {
+            do {
+                let item = try await environment.index.item(id)
+                if let item, case .dataless = item.entry.content { continue }
+                if !arriving.isInUse(id) { arriving.drop(id) }
+            } catch {
+                logger.info("a partial document stays", metadata: ["item": "\(id)", "error": "\(error)"])
+            }
+        }
+    }
+}

@@ -1,0 +1,51 @@
+import Logging
+import QuireCore
+import QuireIndex
+import QuireSync
+import ServiceLifecycle
+
+/// Has the rest of the daemon follow when the index turns out to be damaged and begins anew.
+///
+/// ```
+/// new file ─▶ running queries end as outdated ─▶ engines broken off ─▶ events say again what providers have
+///          ─▶ whole rescan done ─▶ bindings noted ─▶ engines begin anew
+/// ```
+struct RebuildService: Service {
+    let index: DriveIndex
+    let queries: LiveQueries
+    let sync: SyncService
+    /// Notes which provider keeps which container.
+    let renewBindings: @Sendable () async throws -> Void
+    let logger: Logger
+
+    /// How long until a store that could not be read is read again.
+    private static let pause = Duration.seconds(5)
+
+    func run() async {
+        await cancelWhenGracefulShutdown {
+            for await rebuild in index.index.rebuilds {
+                await follow(rebuild)
+                if Task.isCancelled { break }
+            }
+        }
+    }
+
+    private func follow(_ rebuild: IndexRebuild) async {
+        queries.restart()
+        await sync.hold()
+        index.index.takeBases(after: rebuild)
+        while let report = await index.index.rescanFinished(), let failure = report.failure {
+            logger.warning("the index cannot be built anew yet", metadata: ["error": "\(failure)"])
+            // Cancelled: the daemon ends, and the next one goes on.
+            guard (try? await Task.sleep(for: Self.pause)) != nil else { break }
+            index.index.beginRescan()
+        }
+        do {
+            try await renewBindings()
+            try await sync.beginAnew()
+            logger.notice("the index was built anew", metadata: ["aside": "\(rebuild.setAside)"])
+        } catch {
+            logger.warning("the index was built anew, but not all could be noted", metadata: ["error": "\(error)"])
+        }
+    }
+}

@@ -1,0 +1,69 @@
+import Glibc
+import QuireCore
+
+/// Passwords and tokens of providers: `secrets/NAME` in the home, readable by its owner only. Never in the configuration, in
+/// an argument, or in a message.
+struct ProviderSecrets: Sendable {
+    private let directory: String
+
+    init(home: String) { directory = "\(home)/secrets" }
+
+    /// The provider's secret; nil where none is kept.
+    ///
+    /// - Throws: `.failed` where others may read it, or it cannot be read.
+    func secret(of name: String) throws(QuireError) -> String? {
+        let descriptor = open(path(name), O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
+        guard descriptor >= 0 else {
+            if errno == ENOENT { return nil }
+            throw failure("cannot read", name)
+        }
+        defer { close(descriptor) }
+        var status = stat()
+        guard fstat(descriptor, &status) == 0 else { throw failure("cannot read", name) }
+        guard status.st_mode & 0o077 == 0 else {
+            throw QuireError(
+                .failed, "others may read \(path(name)), which holds a secret",
+                remedy: "chmod 600 \(path(name)), and change the secret")
+        }
+        var bytes = [UInt8](repeating: 0, count: Self.limit)
+        let count = read(descriptor, &bytes, bytes.count)
+        guard count >= 0 else { throw failure("cannot read", name) }
+        return String(decoding: bytes.prefix(count).prefix { $0 != 0x0A }, as: UTF8.self)
+    }
+
+    /// Keeps the provider's secret, on disk when this returns.
+    ///
+    /// - Throws: `.usage` for a secret that cannot be one; `.failed`.
+    func keep(_ secret: String, of name: String) throws(QuireError) {
+        guard secret.utf8.count < Self.limit, !secret.isEmpty, !secret.utf8.contains(where: { $0 < 0x20 }) else {
+            throw QuireError(.usage, "a secret is one line of text, of 1 to \(Self.limit - 1) bytes")
+        }
+        guard mkdir(directory, 0o700) == 0 || errno == EEXIST else { throw failure("cannot write", name) }
+        let staged = "\(path(name)).new"
+        unlink(staged)
+        let descriptor = open(staged, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
+        guard descriptor >= 0 else { throw failure("cannot write", name) }
+        let text = Array("\(secret)\n".utf8)
+        let isWritten = write(descriptor, text, text.count) == text.count && fsync(descriptor) == 0
+        guard close(descriptor) == 0, isWritten, rename(staged, path(name)) == 0 else {
+            let error = failure("cannot write", name)
+            unlink(staged)
+            throw error
+        }
+    }
+
+    /// Forgets the provider's secret; nothing happens where none is kept.
+    func remove(of name: String) throws(QuireError) {
+        guard unlink(path(name)) == 0 || errno == ENOENT else { throw failure("cannot remove", name) }
+    }
+
+    /// Most bytes of a secret's file.
+    private static let limit = 8192
+
+    /// A provider's name is letters, digits, `-` and `_`.
+    private func path(_ name: String) -> String { "\(directory)/\(name)" }
+
+    private func failure(_ what: String, _ name: String) -> QuireError {
+        QuireError(.failed, "\(what) \(path(name)): \(String(cString: strerror(errno)))")
+    }
+}

@@ -1,0 +1,51 @@
+import Logging
+import QuireCore
+import QuireProviders
+
+/// Connects to a provider that is to be added, and tells what it can do.
+struct ProviderTrial: Sendable {
+    let url: QuireProviders.ProviderURL
+    let secret: String?
+    let acceptsLossy: Bool
+
+    /// One sentence each.
+    ///
+    /// - Throws: `.unavailable` in the server's words; `.usage` where an update may be lost and that was not accepted.
+    func run() async throws(QuireError) -> [String] {
+        let provider = url.makeProvider(secret: secret, pace: ListingPace())
+        let free: ByteCount?
+        do throws(ProviderError) {
+            _ = try await provider.connect(expected: nil)
+            free = try await provider.freeSpace()
+        } catch {
+            throw QuireError(
+                .unavailable, "\(url) cannot be used: \(error.description)",
+                remedy: "Correct it, or choose another provider; nothing was added")
+        }
+        let capabilities = provider.capabilities
+        if capabilities.conditionalWrites == .detected, !acceptsLossy {
+            throw QuireError(
+                .usage,
+                "\(url) may lose an update: it neither has locks nor keeps conditions, so two devices can "
+                    + "overwrite each other",
+                remedy: "Choose another provider, or add it all the same with --accept-lossy")
+        }
+        return [Self.words(capabilities, hasQuota: free != nil)]
+    }
+
+    /// What a provider can do, in a few words.
+    static func words(_ capabilities: ProviderCapabilities, hasQuota: Bool) -> String {
+        let writes =
+            switch capabilities.conditionalWrites {
+            case .atomic: "atomic"
+            case .locked: "by lock"
+            case .detected: "no, it may lose an update"
+            case .untried: "not known, it has no room to try"
+            }
+        func yes(_ value: Bool) -> String { value ? "yes" : "no" }
+        return "conditional writes: \(writes); times and modes: \(yes(capabilities.attributes)); symbolic links: "
+            + "\(yes(capabilities.symlinks)); earlier versions: \(yes(capabilities.earlierVersions)); change journal: "
+            + "\(capabilities.announcements ? "among Quire's devices" : "no"); "
+            + "quota: \(yes(hasQuota)); longest name: \(capabilities.longestName) bytes"
+    }
+}

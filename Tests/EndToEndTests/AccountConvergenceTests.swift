@@ -1,0 +1,238 @@
+import Foundation
+import Testing
+
+extension EndToEnd {
+    /// Three devices at one account, each with a way to the server of its own that may fail, and a ledger of what was written.
+    @Suite("Three devices at a server", .timeLimit(.minutes(15)))
+    struct AccountConvergenceTests {
+        static var servers: [String] { ["apache", "seaweedfs"].filter { StorageServers.started[$0] != nil } }
+
+        /// `QUIRE_CONVERGENCE_OPERATIONS` and `QUIRE_SEED` choose longer runs and repeat one.
+        @Test(
+            "Whatever three devices do, offline, killed, in bad weather: all end equal, and no fsynced text is lost",
+            arguments: servers)
+        func convergence(server: String) async throws {
+            let operations = Machine.setting("QUIRE_CONVERGENCE_OPERATIONS", standard: 10_000)
+            try await withCrew(server) { crew in
+                let begun = Date()
+                try await crew.work(operations: operations) { device, random in
+                    try await crew.trouble(device, &random)
+                }
+                let worked = Date().timeIntervalSince(begun)
+                try await crew.settle()
+                try await crew.expectSameTrees()
+                let found = try await crew.ledger()
+                print(
+                    "\(server): QUIRE_SEED=\(crew.seed), \(crew.done) of \(operations) operations, "
+                        + "\(found), \(crew.troubles), worked \(Int(worked)) s, "
+                        + "in all \(Int(Date().timeIntervalSince(begun))) s")
+                #expect(found.contains(" lost 0 unreadable 0"), "QUIRE_SEED=\(crew.seed): \(found)")
+            }
+        }
+
+        @Test(
+            "No edit of the same documents on three devices is lost; where the server checks nothing, some are",
+            arguments: servers, [true, false])
+        func control(server: String, conditions: Bool) async throws {
+            try await withCrew(server) { crew in
+                let documents = "^(?!.*/[.]quire)"
+                let slow = Weather.Rule(fault: "delay", methods: ["PUT"], path: documents, seconds: 0.3)
+                let blind: [Weather.Rule] = [.init(fault: "private-locks"), .init(fault: "strip", path: documents)]
+                for front in crew.fronts { try front.set((conditions ? [] : blind) + [slow]) }
+                try await crew.work("edit", operations: 240, ofRound: 20) { _, _ in }
+                try await crew.settle()
+                let found = try await crew.ledger()
+                print("\(server) \(conditions ? "with" : "without") conditions: QUIRE_SEED=\(crew.seed), \(found)")
+                #expect(found.hasPrefix("promised ") && found.contains(" lost 0 ") == conditions, "\(found)")
+            }
+        }
+
+        private func withCrew(
+            _ server: String, _ body: @escaping (Crew) async throws -> Void
+        ) async throws {
+            let seed = Machine.setting("QUIRE_SEED", standard: Int.random(in: 1...1_000_000))
+            let account = try await StorageServers.account(server)
+            let weather = try Weather(seed: seed)
+            try await Workspace.use { workspace in
+                let crew = Crew(seed: seed, account: account, workspace: workspace)
+                for name in ["one", "two", "three"] {
+                    let front = try weather.front(name, to: account.authority)
+                    let drive = try await workspace.drive(at: account.through(port: front.port), name)
+                    try drive.configure("device_name", "\"\(name)\"")
+                    try drive.configure("poll_seconds", "1")
+                    try await drive.mount()
+                    crew.drives.append(drive)
+                    crew.fronts.append(front)
+                }
+                do { try await body(crew) } catch { throw Trouble("QUIRE_SEED=\(seed): \(error)") }
+            }
+        }
+    }
+}
+
+/// The devices of one run. Used by one task at a time.
+private final class Crew: @unchecked Sendable {
+    let seed: Int
+    let account: StorageServers.Account
+    let workspace: Workspace
+    var drives: [Drive] = []
+    var fronts: [Weather.Front] = []
+    /// Operations that did something.
+    var done = 0
+    /// How often what went wrong.
+    var troubles: [String: Int] = [:]
+
+    init(seed: Int, account: StorageServers.Account, workspace: Workspace) {
+        self.seed = seed
+        self.account = account
+        self.workspace = workspace
+    }
+
+    private func book(_ drive: Drive) -> String { "\(workspace.root)/\(drive.name).book" }
+
+    /// So many operations at least, in rounds; in each the devices work at the same time, and `trouble` comes over some.
+    ///
+    /// - Parameters:
+    ///   - verb: `ledger.py`'s.
+    ///   - ofRound: a device's operations in one round.
+    func work(
+        _ verb: String = "work", operations: Int, ofRound: Int = 100,
+        trouble: @escaping @Sendable (Int, inout SeededRandom) async throws -> Void
+    ) async throws {
+        let rounds = operations / (ofRound * drives.count) + 1
+        // Some end early, with their daemon.
+        for round in 1...2 * rounds where done < operations {
+            let ends = try await withThrowingTaskGroup(of: Int.self) { group in
+                for device in drives.indices {
+                    group.addTask { [self] in
+                        var random = SeededRandom(seed: UInt64(seed * 1000 + round * 10 + device))
+                        async let done = operate(verb, device, round, ofRound)
+                        try await trouble(device, &random)
+                        return try await done
+                    }
+                }
+                return try await group.reduce(0, +)
+            }
+            done += ends
+            var random = SeededRandom(seed: UInt64(seed * 1000 + round * 10 + 9))
+            for device in drives.indices { try await mend(device, &random) }
+        }
+    }
+
+    private func operate(_ verb: String, _ device: Int, _ round: Int, _ count: Int) async throws -> Int {
+        let drive = drives[device]
+        let arguments = [
+            verb, drive.mountpoint, book(drive), drive.name, "\(seed * 1000 + round)", "\(count)",
+        ]
+        let text = try await drive.python("ledger.py", arguments, limitSeconds: 120).succeed()
+        return Int(text.trimmingCharacters(in: .whitespacesAndNewlines)) ?? 0
+    }
+
+    /// Nothing, a way that is cut, bad weather, or the end of the daemon, for the rest of the round.
+    func trouble(_ device: Int, _ random: inout SeededRandom) async throws {
+        let kind = Int.random(in: 0..<10, using: &random)
+        let moment = Double.random(in: 0...0.8, using: &random)
+        try await Task.sleep(for: .seconds(moment))
+        switch kind {
+        case 0, 1:
+            try fronts[device].down()
+            count("offline")
+        case 2, 3, 4:
+            try fronts[device].set(WeatherRules.mixed)
+            count("bad weather")
+        case 5:
+            try drives[device].crash()
+            count("killed")
+        default: break
+        }
+    }
+
+    private let lock = NSLock()
+    private func count(_ trouble: String, _ times: Int = 1) {
+        lock.withLock { troubles[trouble, default: 0] += times }
+    }
+
+    /// Good weather again, at one time in two, and a daemon that runs.
+    private func mend(_ device: Int, _ random: inout SeededRandom) async throws {
+        if Bool.random(using: &random) {
+            try fronts[device].clear()
+            try fronts[device].up()
+        }
+        let drive = drives[device]
+        if await Command(arguments: ["stat", "-f", drive.mountpoint], limitSeconds: 10).run().status != 0 {
+            try await drive.remount()
+        }
+    }
+
+    /// Good weather for all, until nothing waits and, in a while, all have the same names.
+    func settle() async throws {
+        for device in drives.indices {
+            try fronts[device].clear()
+            try fronts[device].up()
+            try await drives[device].sh("find . -name '.goutputstream-*' -delete")
+        }
+        for _ in 0..<12 {
+            for drive in drives { _ = await drive.quire("sync", "--timeout", "100", limitSeconds: 120) }
+            var isDone = true
+            for drive in drives where try await removeHeld(drive) { isDone = false }
+            var trees: Set<String> = []
+            for drive in drives { trees.insert(try await names(drive)) }
+            if isDone, trees.count == 1 { break }
+        }
+        for drive in drives {
+            let status = try await drive.json("status")
+            let waiting = try status("pending")("upload").int + status("pending")("delete").int
+            let errors = try status("errors").array.map { try $0("message").string }
+            guard waiting == 0, errors.isEmpty else { throw Trouble("\(drive.name) is not done: \(status)") }
+        }
+    }
+
+    /// Does what `quire status` asks for where another device removed a document while it was renamed here without its
+    /// content. Whether anything that was promised is lost by that, the ledger tells.
+    ///
+    /// - Returns: whether there was such a document.
+    private func removeHeld(_ drive: Drive) async throws -> Bool {
+        let held = try await drive.json("status")("errors").array
+            .filter { try $0("message").string.contains("neither here nor at the provider") }
+            .map { try $0("path").string }
+        guard !held.isEmpty else { return false }
+        try await Command(
+            arguments: ["rm", "-f", "--"] + held.map { "\(drive.mountpoint)/\($0)" }, limitSeconds: 20,
+            abortingMountsAt: [drive.mountpoint]
+        ).succeed()
+        count("removed as asked", held.count)
+        return true
+    }
+
+    /// All devices and the server hold the same.
+    func expectSameTrees() async throws {
+        let whole = try await content(drives[0].mountpoint)
+        for drive in drives.dropFirst() {
+            expectSame(try await content(drive.mountpoint), whole, "\(drive.name) and one")
+        }
+        expectSame(try await StorageServers.tree(account), whole, "the server and one")
+    }
+
+    private func names(_ drive: Drive) async throws -> String {
+        try await drive.sh("find . -type d -printf 'd %p\\n' -o -printf '%y %s %p\\n' | sort")
+    }
+
+    private func content(_ place: String) async throws -> String {
+        try await StorageServers.tree(at: place, abortingMountsAt: drives.map(\.mountpoint))
+    }
+
+    /// Looks for everything that was promised, in what a new device finds at the account and among kept versions, and says
+    /// what is lost.
+    func ledger() async throws -> String {
+        let books = drives.map(book)
+        let reader = try await workspace.drive(at: account, "reader")
+        try await reader.mount()
+        // 2: there are conflicts.
+        try await reader.quire("sync", "--timeout", "100", limitSeconds: 120).require(0, 2)
+        let places = [reader.mountpoint] + drives.map { "\($0.home)/versions" }
+        return try await Command(
+            arguments: ["/usr/bin/python3", "\(Machine.programs)/ledger.py", "check"] + books + ["--"] + places,
+            limitSeconds: 200, abortingMountsAt: [reader.mountpoint]
+        ).succeed().trimmingCharacters(in: .newlines)
+    }
+}

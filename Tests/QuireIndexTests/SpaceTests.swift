@@ -1,0 +1,73 @@
+import QuireCore
+import Testing
+
+@testable import QuireIndex
+
+@Suite("Space in use, and pins")
+struct SpaceTests {
+    @Test("What is uploaded, clean and not pinned can go; a file with two names counts once")
+    func use() async throws {
+        try await withDrive { drive in
+            try drive.create("clean", "12345")
+            try await drive.acknowledge("clean")
+            try drive.create("dirty", "123")
+            try drive.create("pinned", "1234567")
+            try await drive.acknowledge("pinned")
+            try await drive.index.setPinned(try await drive.item("pinned").id, true)
+            try drive.create("twice", "12")
+            try drive.link("twice", "again")
+            try await drive.index.settle()
+            #expect(try await drive.index.spaceUse() == SpaceUse(here: 17, evictable: 5))
+            #expect(try await drive.index.evictableFiles(after: nil, limit: 10).map(\.path) == ["clean"])
+            try drive.write("clean", "123456")
+            try await drive.index.settle()
+            #expect(try await drive.index.spaceUse() == SpaceUse(here: 18, evictable: 0))
+        }
+    }
+
+    @Test("What can go comes by pages")
+    func pages() async throws {
+        try await withDrive { drive in
+            for number in 0..<5 {
+                let path = RelativePath([FileName(unchecked: Array("f\(number)".utf8))])
+                try drive.create(path, "x")
+                try await drive.acknowledge(path)
+            }
+            var found: [RelativePath] = []
+            var last: ItemID?
+            while case let page = try await drive.index.evictableFiles(after: last, limit: 2), let end = page.last {
+                found += page.map(\.path)
+                last = end.id
+            }
+            #expect(Set(found).count == 5)
+            #expect(found.count == 5)
+        }
+    }
+
+    @Test("A pin on a directory covers what is below it, what comes there, and what is moved there with all it holds")
+    func pins() async throws {
+        try await withDrive { drive in
+            try drive.makeDirectory("kept")
+            try drive.makeDirectory("kept/inner")
+            try drive.create("kept/inner/before", "1")
+            try await drive.index.settle()
+            try await drive.index.setPinned(try await drive.item("kept").id, true)
+            #expect(try await drive.item("kept/inner/before").isPinned)
+            try drive.create("kept/inner/after", "1")
+            try drive.makeDirectory("kept/inner/new")
+            try drive.create("kept/inner/new/file", "1")
+            try drive.makeDirectory("moved")
+            try drive.create("moved/file", "1")
+            #expect(try await !drive.item("moved/file").isPinned)
+            try drive.rename("moved", "kept/moved")
+            for path in ["kept/inner/after", "kept/inner/new/file", "kept/moved", "kept/moved/file"] as [RelativePath] {
+                #expect(try await drive.item(path).isPinned, "\(path)")
+            }
+            try await drive.index.setPinned(try await drive.item("kept").id, false)
+            try drive.create("kept/later", "1")
+            for path in ["kept/inner/before", "kept/moved/file", "kept/later"] as [RelativePath] {
+                #expect(try await !drive.item(path).isPinned, "\(path)")
+            }
+        }
+    }
+}

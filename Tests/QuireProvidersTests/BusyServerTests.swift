@@ -1,0 +1,127 @@
+import QuireCore
+import Synchronization
+import Testing
+
+@testable import QuireProviders
+
+/// Servers that are in trouble at the moment when it is found out what they can do, and listings that do not end.
+@Suite("Probes and listings in bad weather")
+struct BusyServerTests {
+    private func client(_ server: LoopbackServer) -> S3Client {
+        let origin = HTTPOrigin(isSecure: false, host: "127.0.0.1", port: server.port)
+        return S3Client(S3Address(endpoint: origin, bucket: "b", prefix: ""), signer: nil)
+    }
+
+    /// A store that answers each writing request but one as one with all conditions would.
+    private func store(failing number: Int, with status: String) throws -> LoopbackServer {
+        let count = Lock(0)
+        return try LoopbackServer { peer in
+            while let request = peer.request() {
+                if request.head.hasPrefix("GET") {
+                    peer.answer("200 OK", [], "<ListBucketResult></ListBucketResult>")
+                    continue
+                }
+                let isConditional = request.head.contains("If-") || request.head.contains("if-match")
+                let index = count.withLock { count in
+                    defer { count += 1 }
+                    return count
+                }
+                if index == number {
+                    peer.answer(status)
+                } else if index == 0 || request.head.hasPrefix("HEAD") || !isConditional || index == 3 {
+                    peer.answer("200 OK", ["ETag: \"0123\""])
+                } else {
+                    peer.answer("412 Precondition Failed")
+                }
+            }
+        }
+    }
+
+    @Test("A store that is busy in the middle of the probe is not judged", arguments: [1, 2, 3, 4, 7])
+    func busyStore(number: Int) async throws {
+        let server = try store(failing: number, with: "503 Service Unavailable")
+        await #expect(throws: ProviderError.self) { try await S3Probe.run(client(server)) }
+    }
+
+    @Test("The same store in good weather has all conditions")
+    func goodStore() async throws {
+        let server = try store(failing: -1, with: "")
+        #expect(try await S3Probe.run(client(server)).capabilities.conditionalWrites == .atomic)
+    }
+
+    @Test("A server that fails the first lock for a moment is not taken for one without locks")
+    func busyLocks() async throws {
+        let server = try LoopbackServer(steps: [
+            { peer, request in
+                let method = request.head.prefix { $0 != " " }
+                switch method {
+                case "LOCK": peer.answer("503 Service Unavailable")
+                case "PROPFIND":
+                    let path = request.head.split(separator: " ")[1]
+                    peer.answer(
+                        "207 Multi-Status", [],
+                        """
+                        <D:multistatus xmlns:D="DAV:"><D:response><D:href>\(path)</D:href><D:propstat><D:prop>\
+                        <D:getetag>"1"</D:getetag><D:getcontentlength>1</D:getcontentlength></D:prop>\
+                        <D:status>HTTP/1.1 200 OK</D:status></D:propstat></D:response></D:multistatus>
+                        """)
+                default: peer.answer("201 Created")
+                }
+            }
+        ])
+        let transport = HTTPTransport(origin: HTTPOrigin(isSecure: false, host: "127.0.0.1", port: server.port))
+        let client = DAVClient(
+            transport: transport, address: DAVAddress(origin: transport.origin, base: "/account"))
+        do {
+            let found = try await DAVProbe.run(client)
+            Issue.record("\(found)")
+        } catch {
+            #expect(error.code == .unavailable, "\(error)")
+        }
+    }
+
+    @Test("A listing whose pages lead back to where it was is an error")
+    func circle() async throws {
+        let server = try LoopbackServer(steps: [
+            { peer, _ in
+                peer.answer(
+                    "200 OK", [],
+                    "<ListBucketResult><IsTruncated>true</IsTruncated><NextContinuationToken>t</NextContinuationToken>"
+                        + "<Contents><Key>a</Key><Size>1</Size></Contents></ListBucketResult>")
+            }
+        ])
+        do {
+            _ = try await client(server).listAll([])
+            Issue.record("it ended")
+        } catch {
+            #expect(error.code == .failed && error.message.contains("does not end"), "\(error)")
+        }
+    }
+
+    @Test("A page or a listing that goes on for ever is an error", arguments: [true, false])
+    func endless(isStore: Bool) async throws {
+        let filler = String(repeating: "x", count: 1 << 19)
+        let server = try LoopbackServer { peer in
+            _ = peer.request()
+            peer.send("HTTP/1.1 \(isStore ? 200 : 207) OK\r\nTransfer-Encoding: chunked\r\n\r\n")
+            let element = "<D:response><D:displayname>\(filler)</D:displayname></D:response>"
+            var next = isStore ? "<ListBucketResult xmlns:D=\"DAV:\">" : "<D:multistatus xmlns:D=\"DAV:\">"
+            for _ in 0..<200 {
+                peer.send("\(String(next.utf8.count, radix: 16))\r\n\(next)\r\n")
+                next = element
+            }
+        }
+        do {
+            if isStore {
+                _ = try await client(server).list([])
+            } else {
+                let transport = HTTPTransport(origin: HTTPOrigin(isSecure: false, host: "127.0.0.1", port: server.port))
+                let client = DAVClient(transport: transport, address: DAVAddress(origin: transport.origin, base: ""))
+                _ = try await client.propfind(.root, depth: "1", limit: 16 << 20)
+            }
+            Issue.record("it ended")
+        } catch {
+            #expect(error.code == .failed && error.message.contains("longer than"), "\(error)")
+        }
+    }
+}

@@ -1,0 +1,74 @@
+import QuireCore
+import Testing
+
+@testable import QuireProviders
+
+@Suite("S3 answers and keys")
+struct S3AnswerTests {
+    private func page(_ text: String) throws -> S3Page {
+        let receiver = S3PageReader()
+        let reader = try XMLReader(receiver)
+        // In pieces, as it may come.
+        for byte in text.utf8 { try reader.read([byte]) }
+        try reader.finish()
+        return try receiver.finished()
+    }
+
+    @Test("A listing of objects and common prefixes")
+    func listing() throws {
+        let page = try page(
+            """
+            <?xml version="1.0" encoding="UTF-8"?>
+            <ListBucketResult xmlns="http://s3.amazonaws.com/doc/2006-03-01/"><Name>b</Name><Prefix>d%2F</Prefix>
+            <EncodingType>url</EncodingType><IsTruncated>true</IsTruncated><NextContinuationToken>t/1=</NextContinuationToken>
+            <Contents><Key>a+b%2B%0Ac/%F0%9F%93%9D</Key><LastModified>2026-11-22T10:00:01.5Z</LastModified>
+            <ETag>&quot;0123-2&quot;</ETag><Size>42</Size></Contents>
+            <CommonPrefixes><Prefix>d%2Fe/</Prefix></CommonPrefixes></ListBucketResult>
+            """)
+        let object = try #require(page.objects.first)
+        #expect(object.key == Array("a b+\nc/\u{1F4DD}".utf8))
+        #expect(object.entityTag == "0123-2" && object.size == 42)
+        #expect(object.modified == HTTPDate.parse("Sun, 22 Nov 2026 10:00:01 GMT"))
+        #expect(page.prefixes == [Array("d/e/".utf8)])
+        #expect(page.next == "t/1=")
+    }
+
+    @Test(
+        "What is no whole listing is not taken for one",
+        arguments: [
+            "<Error><Code>AccessDenied</Code></Error>", "<html>hello</html>",
+            "<ListBucketResult><IsTruncated>true</IsTruncated></ListBucketResult>",
+            "<ListBucketResult><Contents><Key>a</Key><Size>many</Size></Contents></ListBucketResult>",
+            "<ListBucketResult><Contents><Key>a</Key>",
+        ])
+    func garbage(text: String) {
+        #expect(throws: ProviderError.self) { try page(text) }
+    }
+
+    @Test("Keys and paths, below a prefix")
+    func keys() throws {
+        let endpoint = HTTPOrigin(isSecure: true, host: "store.example")
+        let address = S3Address(endpoint: endpoint, bucket: "b", prefix: "my drive")
+        #expect(address.target(address.key("a b/c+d")) == "/b/my%20drive/a%20b/c%2Bd")
+        #expect(address.path(ofKey: Array("my drive/a/b".utf8))?.path == "a/b")
+        let marker = try #require(address.path(ofKey: Array("my drive/a/".utf8)))
+        #expect(marker.path == "a" && marker.isMarker)
+        for key in ["other/a", "my drive/", "my drive/a//b", "my drive/./a", "my drive/../a", "my drive//"] {
+            #expect(address.path(ofKey: Array(key.utf8)) == nil, "\(key)")
+        }
+        let virtual = S3Address(endpoint: endpoint, bucket: "b", prefix: "", isVirtualHost: true)
+        #expect(virtual.origin.host == "b.store.example" && virtual.target(virtual.key("a")) == "/a")
+    }
+
+    @Test("A refusal's code tells more than its status")
+    func errors() {
+        func code(_ name: String) -> ProviderError.Code? {
+            let body = "<Error><Code>\(name)</Code><Message>no</Message></Error>"
+            return S3Errors.error(HTTPAnswer(status: 400, body: Array(body.utf8)), "a cannot be written")?.code
+        }
+        #expect(code("NoSuchBucket") == .unavailable && code("BadDigest") == .corrupt)
+        #expect(code("ConditionalRequestConflict") == .conditionFailed && code("KeyTooLongError") == .invalidName)
+        #expect(code("SignatureDoesNotMatch") == .unavailable && code("QuotaExceeded") == .noSpace)
+        #expect(code("InternalError") == nil)
+    }
+}

@@ -1,0 +1,149 @@
+import QuireCore
+import Synchronization
+import Testing
+
+@testable import QuireProviders
+
+/// Object stores that were started for this run, and what only they do.
+@Suite("S3 stores")
+struct S3UploadTests {
+    static let stores = ProviderForm.stores.filter { TestServer.started[$0.rawValue] != nil }
+
+    /// 40 MiB: two whole parts and a half.
+    private static let large = (0..<(40 << 20)).map { UInt8(truncatingIfNeeded: ($0 &* 2_654_435_761) >> 13) }
+
+    /// Requests of one provider, and after how many it is cut off.
+    private final class Line: Sendable {
+        private let state = Lock((requests: [HTTPRequest](), limit: Int.max))
+
+        func pass(_ request: HTTPRequest) throws(ProviderError) {
+            let isOver = state.withLock { state in
+                if state.requests.count < state.limit { state.requests.append(request) }
+                return state.requests.count >= state.limit
+            }
+            if isOver { throw ProviderError(.unavailable, "cut") }
+        }
+
+        /// Ends each request from the `count`th on, 1 for the next.
+        func cut(at count: Int) { state.withLock { $0 = ([], count) } }
+
+        var requests: [HTTPRequest] { state.withLock { $0.requests } }
+        var parts: Int { requests.count { $0.query?.hasPrefix("partNumber=") ?? false } }
+    }
+
+    @Test("An upload that is cut at any step goes on where it was", arguments: stores)
+    func resumed(form: ProviderForm) async throws {
+        let store = try await S3TestStore(form.rawValue)
+        let work = try TemporaryDirectory()
+        let line = Line()
+        let provider = store.provider { (request) throws(ProviderError) in try line.pass(request) }
+        _ = try await provider.connect(expected: nil)
+        guard provider.abilities.copiesChecked else { return }
+        let path = work.appending("snapshot")
+        Plain.write(Self.large, to: Array(path.utf8))
+        let content = UploadContent(
+            snapshotPath: path, size: ByteCount(Int64(Self.large.count)), checksum: .sha256(of: Self.large))
+        var document: RelativePath = "whole"
+        func put() async throws -> RemoteItem {
+            try await provider.put(document, content: content, attributes: Bench.attributes(), expecting: .absent)
+        }
+        line.cut(at: .max)
+        _ = try await put()
+        let steps = line.requests.count
+        #expect(line.parts == 3 && steps >= 8)
+        // The last request removes what was staged.
+        for step in 0..<steps - 1 {
+            document = RelativePath([FileName(unchecked: Array("cut \(step)".utf8))])
+            line.cut(at: step + 1)
+            #expect(await refusal { try await put() } == .unavailable)
+            let sent = line.parts
+            line.cut(at: .max)
+            let item = try await put()
+            #expect(sent + line.parts <= 4, "at most one part is sent again (step \(step))")
+            let target = work.appending("fetched \(step)")
+            let fetched = try await provider.fetch(document, version: item.version, to: target) { _ in }
+            #expect(fetched.checksum == content.checksum)
+        }
+        let own = try await store.client().listAll(Array("my drive/.quire/".utf8))
+        #expect(own.map(\.key) == [Array("my drive/.quire/store.json".utf8)], "nothing of the uploads is left")
+    }
+
+    @Test(
+        "More than a page is listed whole, by its top directories or one after the other", arguments: stores, [3, 300])
+    func pages(form: ProviderForm, directories: Int) async throws {
+        let store = try await S3TestStore(form.rawValue)
+        let provider = store.provider()
+        _ = try await provider.connect(expected: nil)
+        let client = store.client()
+        let paths = (0..<1_200).map { "d\($0 % directories)/\($0)" } + ["top"]
+        await withTaskGroup(of: Void.self) { group in
+            for start in 0..<16 {
+                group.addTask {
+                    for index in stride(from: start, to: paths.count, by: 16) {
+                        _ = try? await client.put(Array("my drive/\(paths[index])".utf8), .bytes([1]), .none)
+                    }
+                }
+            }
+        }
+        guard case .everything(let items, _) = try await provider.changes(since: nil) else {
+            Issue.record("a first listing names everything")
+            return
+        }
+        #expect(Set(items.filter { $0.kind == .file }.map { "\($0.path)" }) == Set(paths))
+        #expect(items.count == paths.count + directories)
+    }
+
+    @Test("What a bucket keeps of an object is listed, the newest first, and fetched", arguments: stores)
+    func versions(form: ProviderForm) async throws {
+        let store = try await S3TestStore(form.rawValue)
+        let plain = store.provider()
+        _ = try await plain.connect(expected: nil)
+        #expect(!plain.capabilities.earlierVersions)
+        #expect(await refusal { try await plain.earlierVersions(of: "a") } == .unsupported)
+        try await store.keepVersions()
+        let provider = store.provider()
+        _ = try await provider.connect(expected: nil)
+        #expect(provider.capabilities.earlierVersions)
+        let work = try TemporaryDirectory()
+        // The same bytes twice are two versions. Another object's name begins with this one's.
+        let texts = ["one", "two two", "one", "present"]
+        var expecting = Precondition.absent
+        for text in texts {
+            let path = work.appending("snapshot")
+            Plain.write(text, to: path)
+            let bytes = Array(text.utf8)
+            let content = UploadContent(
+                snapshotPath: path, size: ByteCount(Int64(bytes.count)), checksum: .sha256(of: bytes))
+            let item = try await provider.put(
+                "a b", content: content, attributes: Bench.attributes(), expecting: expecting)
+            expecting = .version(item.version)
+            if text == "present" {
+                _ = try await provider.put(
+                    "a bc", content: content, attributes: Bench.attributes(), expecting: .absent)
+            }
+        }
+        let earlier = try await provider.earlierVersions(of: "a b")
+        #expect(earlier.map(\.size.bytes) == [3, 7, 3] && Set(earlier.map(\.version)).count == 3)
+        for (number, text) in ["one", "two two", "one"].enumerated() {
+            let target = work.appending("fetched \(number)")
+            let fetched = try await provider.fetch("a b", version: earlier[number].version, to: target) { _ in }
+            #expect(Plain.text(target) == text && fetched.checksum == .sha256(of: Array(text.utf8)))
+        }
+        #expect(await refusal { try await provider.earlierVersions(of: "none") } == .notFound)
+        let unknown = S3Version(identifier: "none").version
+        #expect(
+            await refusal { try await provider.fetch("a b", version: unknown, to: work.appending("x")) { _ in } } != nil
+        )
+    }
+
+    @Test("Without the bucket there is no store, rather than an empty one", arguments: stores)
+    func noBucket(form: ProviderForm) async throws {
+        let store = try await S3TestStore(form.rawValue)
+        let provider = store.provider()
+        _ = try await provider.connect(expected: nil)
+        try await store.remove()
+        #expect(await refusal { try await provider.changes(since: nil) } == .unavailable)
+        #expect(await refusal { try await provider.item(at: "a") } == .unavailable)
+        #expect(await refusal { try await provider.connect(expected: nil) } == .unavailable)
+    }
+}

@@ -1,0 +1,40 @@
+import QuireCore
+import Testing
+
+@testable import QuireProviders
+
+/// What `Documentation/Providers.md` says of servers is what the probe finds.
+@Suite("What servers can do")
+struct DAVProbeTests {
+    private static func expected(_ form: ProviderForm) -> DAVAbilities? {
+        var abilities = DAVAbilities()
+        abilities.locks = true
+        abilities.putsWhole = form != .rclone
+        switch form {
+        case .apache:
+            (abilities.refusesExisting, abilities.condition) = (true, .stateList)
+            (abilities.listsAll, abilities.stamps, abilities.longestName) = (true, true, 250)
+        case .lighttpd:
+            (abilities.refusesExisting, abilities.condition) = (true, .stateList)
+            (abilities.listsAll, abilities.longestName) = (true, 240)
+        case .nginx: (abilities.isTimeBased, abilities.hidesDotNames) = (true, true)
+        case .sabre:
+            (abilities.refusesExisting, abilities.condition, abilities.stamps) = (true, .stateList, true)
+        case .rclone: abilities.listsAll = true
+        default: return nil
+        }
+        return abilities
+    }
+
+    @Test(
+        "The probe finds what a server can do, and leaves nothing behind",
+        arguments: ProviderForm.allCases.filter { expected($0) != nil })
+    func found(form: ProviderForm) async throws {
+        let bench = try await form.open()
+        let provider = try #require(bench.provider as? WebDAVProvider)
+        #expect(provider.abilities == Self.expected(form))
+        #expect((try await provider.freeSpace() != nil) == (form == .sabre))
+        #expect(bench.leftovers.isEmpty)
+        #expect(try await bench.listing().isEmpty)
+    }
+}

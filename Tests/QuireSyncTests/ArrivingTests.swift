@@ -1,0 +1,227 @@
+import Glibc
+import QuireCore
+import QuireProviders
+import QuireStore
+@testable import QuireSync
+import Synchronization
+import Testing
+
+/// Documents that come as they are read.
+@Suite(.timeLimit(.minutes(1))) struct ArrivingTests {
+    let clock = TestClock()
+    let memory = MemoryProvider()
+    static let size = 3 * ReadAhead.block + 1000
+    let bytes = (0..<Int(size)).map { UInt8(truncatingIfNeeded: ($0 &* 2_654_435_761) >> 7) }
+
+    /// A device with one large dataless document, behind a provider that can be made to fail.
+    private func device() async throws -> (Device, FaultyProvider) {
+        memory.edit { $0.write("doc", .file(bytes)) }
+        let faulty = FaultyProvider(memory)
+        let device = try Device("one", provider: faulty, clock: clock)
+        #expect(await device.sync() == .settled)
+        #expect(try device.isDataless("doc"))
+        memory.clearOperations()
+        return (device, faulty)
+    }
+
+    private func open(_ device: Device) async throws -> any ArrivingContent {
+        let inode = try device.tree.requiredStatus(at: "doc").inode
+        let content = try #require(try await device.service.open(path: "doc", inode: inode))
+        // A version that the provider has no more was followed by the next.
+        #expect(content.inode == (try device.tree.requiredStatus(at: "doc").inode) && content.size == Self.size)
+        return content
+    }
+
+    private func read(_ content: any ArrivingContent, _ range: Range<Int64>) -> [UInt8] {
+        var found = [UInt8](repeating: 0, count: range.count)
+        #expect(pread(content.descriptor, &found, found.count, off_t(range.lowerBound)) == found.count)
+        return found
+    }
+
+    private func part(_ range: Range<Int64>) -> [UInt8] { Array(bytes[Int(range.lowerBound)..<Int(range.upperBound)]) }
+
+    private var fetched: [Range<Int64>] {
+        memory.operations.compactMap { if case .fetchPart(_, let range) = $0 { range } else { nil } }
+    }
+
+    private func id(_ device: Device) async throws -> ItemID {
+        try #require(try await device.index.item(drivePath: "doc")).entry.id
+    }
+
+    @Test("Opening brings the first block; reading elsewhere the block that it touches, and nothing twice")
+    func blocks() async throws {
+        let (device, _) = try await device()
+        let content = try await open(device)
+        #expect(fetched.allSatisfy { $0.upperBound <= ReadAhead.block } && !fetched.isEmpty)
+        let late = 2 * ReadAhead.block + 5..<2 * ReadAhead.block + 15
+        #expect(!content.isHere(late))
+        try await content.bring(late)
+        #expect(content.isHere(late))
+        #expect(read(content, late) == part(late))
+        #expect(read(content, 0..<100) == part(0..<100))
+        var all = RangeSet<Int64>()
+        for range in fetched {
+            #expect(all.intersection(RangeSet(range)).isEmpty, "\(range) came twice: \(fetched)")
+            all.insert(contentsOf: range)
+        }
+        #expect(try device.isDataless("doc"))
+        #expect(device.service.arrived(try await id(device))?.bytes == all.ranges.reduce(0) { $0 + Int64($1.count) })
+    }
+
+    @Test("A document of which everything was read takes its placeholder's place by itself, and its readers read on")
+    func completes() async throws {
+        let (device, _) = try await device()
+        let before = try device.tree.requiredStatus(at: "doc")
+        let content = try await open(device)
+        try await content.bring(0..<Self.size)
+        // The same download that the last arrival begins: whoever is first, the other finds it done.
+        try await device.service.materialize(path: "doc", inode: before.inode)
+        #expect(try !device.isDataless("doc"))
+        #expect(read(content, 0..<Self.size) == bytes)
+        let after = try device.tree.requiredStatus(at: "doc")
+        #expect(after.mtime == before.mtime && after.mode == before.mode && after.size == before.size)
+        #expect(fetched.reduce(0) { $0 + $1.count } == bytes.count)
+        #expect(device.service.arrived(try await id(device)) == nil)
+        #expect(await device.sync() == .settled)
+        #expect(memory.operations.allSatisfy { if case .put = $0 { false } else { true } })
+    }
+
+    @Test("A download goes on where reading, or an earlier daemon, left off")
+    func resumes() async throws {
+        let (device, _) = try await device()
+        do {
+            let content = try await open(device)
+            try await content.bring(0..<2 * ReadAhead.block)
+        }
+        let item = try await id(device)
+        try await waitUntil { device.service.arrived(item)?.bytes ?? 0 >= 2 * ReadAhead.block && device.hasMap(item) }
+        memory.clearOperations()
+        let next = device.restartedService(FaultyProvider(memory))
+        #expect(next.arrived(item)?.bytes ?? 0 >= 2 * ReadAhead.block)
+        #expect(try await next.download("doc") == 1)
+        #expect(fetched.reduce(0) { $0 + $1.count } <= Int(ReadAhead.block) + 1000)
+        #expect(try !device.isDataless("doc"))
+        let file = try device.tree.openForReading("doc")
+        #expect(try ContentCopy.checksum(of: file, shown: "doc").checksum == ContentChecksum.sha256(of: bytes))
+    }
+
+    @Test(
+        "A reader gets no byte of another version: it learns that its version is gone, and the next reads the new one")
+    func otherVersion() async throws {
+        let (device, _) = try await device()
+        let content = try await open(device)
+        memory.edit { $0.write("doc", .file(bytes.map { ~$0 })) }
+        await #expect { try await content.bring(2 * ReadAhead.block..<Self.size) } throws: {
+            ($0 as? MaterializeError)?.errno == ESTALE
+        }
+        #expect(read(content, 0..<10) == part(0..<10))
+        let new = try await open(device)
+        try await new.bring(2 * ReadAhead.block..<Self.size)
+        #expect(read(new, 2 * ReadAhead.block..<Self.size) == part(2 * ReadAhead.block..<Self.size).map { ~$0 })
+        #expect(read(new, 0..<10) == part(0..<10).map { ~$0 })
+        #expect(read(content, 0..<10) == part(0..<10))
+    }
+
+    @Test("Content that is not what was uploaded is never installed, and said")
+    func corrupt() async throws {
+        let (device, _) = try await device()
+        let item = try #require(try await device.index.item(drivePath: "doc"))
+        var base = try #require(item.base)
+        base.checksum = ContentChecksum.sha256(of: [1])
+        device.index.record(
+            .acknowledged(
+                StoreEvent.Acknowledgement(
+                    item: item.entry.id, base: base, fingerprint: item.entry.fingerprint, writersOpen: false)))
+        try await device.index.settle()
+        await #expect { try await device.service.download("doc") } throws: { "\($0)".contains("SHA-256") }
+        #expect(try device.isDataless("doc"))
+    }
+
+    @Test("Where the provider has no parts, the document comes whole")
+    func noParts() async throws {
+        let (device, faulty) = try await device()
+        faulty.inject(
+            Fault(.fetch, .failBefore(ProviderError(.unsupported, "no parts")), path: "doc"))
+        let inode = try device.tree.requiredStatus(at: "doc").inode
+        #expect(try await device.service.open(path: "doc", inode: inode) == nil)
+        try await device.service.materialize(path: "doc", inode: inode)
+        #expect(try !device.isDataless("doc"))
+        #expect(memory.operations.contains(.fetch("doc")) && fetched.isEmpty)
+    }
+
+    @Test("Without the provider opening fails with the reason; with the first block here it does not need it")
+    func offline() async throws {
+        let (device, faulty) = try await device()
+        faulty.isAvailable = false
+        await #expect { try await open(device) } throws: { ($0 as? MaterializeError)?.errno == ENETUNREACH }
+        faulty.isAvailable = true
+        _ = await device.sync()
+        let content = try await open(device)
+        faulty.isAvailable = false
+        let again = try await open(device)
+        #expect(read(again, 0..<10) == part(0..<10))
+        await #expect { try await again.bring(2 * ReadAhead.block..<Self.size) } throws: {
+            ($0 as? MaterializeError)?.errno == ENETUNREACH
+        }
+        #expect(content.isHere(0..<10))
+    }
+
+    @Test("A transfer that is cut goes on from where it was cut")
+    func cut() async throws {
+        let arrived = Lock<[Range<Int64>]>([])
+        let directory = "/tmp/quire-arriving-\(getpid())-\(Device.counter.next())"
+        let staging = Staging(path: directory)
+        mkdir(directory, 0o700)
+        defer { _ = try? staging.sweep(); rmdir(directory) }
+        let subject = PartialContent.Subject(
+            item: ItemID(1), container: .default, version: ProviderVersion("v"), size: 1000)
+        let document = try ArrivingDocument(
+            subject, in: directory, staging: staging, pool: BackgroundPool(label: "test", width: 1),
+            board: TransferBoard(), logger: Device.logger("test"),
+            bring: { (range, progress) async throws(SyncFailure) in
+                arrived.withLock { $0.append(range) }
+                guard range.lowerBound < 900 else { return }
+                progress(ByteCount(300))
+                throw SyncFailure(.offline, "cut")
+            }, noted: {}, whole: {})
+        try await document.wait(for: 0..<1000)
+        #expect(arrived.withLock { $0 } == [0..<1000, 300..<1000, 600..<1000, 900..<1000])
+    }
+
+    @Test("What nobody reads any more is not brought on; a reader that is interrupted stops waiting")
+    func given() async throws {
+        let (device, faulty) = try await device()
+        let content = try await open(device)
+        let gate = Gate()
+        faulty.inject(Fault(.fetch, .hold(gate)))
+        let waiting = Task { try await content.bring(2 * ReadAhead.block..<Self.size) }
+        await gate.waitForArrivals(1)
+        waiting.cancel()
+        await #expect { try await waiting.value } throws: { ($0 as? MaterializeError)?.errno == EINTR }
+        #expect(device.service.transfers.current.map(\.direction) == [.download])
+        let service = device.service
+        await #expect { try await service.evict("doc") } throws: { "\($0)".contains("open in a program") }
+        withExtendedLifetime(content) {}
+        gate.open()
+    }
+
+    @Test("Evicting a document that is here in part takes the part")
+    func evict() async throws {
+        let (device, _) = try await device()
+        do { _ = try await open(device) }
+        let item = try await id(device)
+        try await waitUntil { device.service.arrived(item) != nil && !device.service.arriving.isInUse(item) }
+        #expect(try await device.service.evict("doc") == 1)
+        #expect(device.service.arrived(item) == nil)
+        #expect(!device.hasMap(item))
+    }
+
+    /// For what other threads do on their own.
+    private func waitUntil(_ condition: () -> Bool) async throws {
+        let deadline = ContinuousClock.now + .seconds(20)
+        while !condition() {
+            try #require(ContinuousClock.now < deadline)
+            await Task.yield()
+        }
+    }
+}

@@ -1,0 +1,153 @@
+import Glibc
+import QuireCore
+import QuireProviders
+import QuireStore
+import Testing
+
+@testable import QuireSync
+
+@Suite(.timeLimit(.minutes(1))) struct SpaceTests {
+    let clock = TestClock()
+    let memory = MemoryProvider()
+
+    private func device(_ limit: Int64) throws -> Device {
+        try Device("one", provider: memory, clock: clock, limits: SpaceLimits(limit: ByteCount(limit)))
+    }
+
+    private func materialize(_ device: Device, _ path: RelativePath) async -> Int32? {
+        do {
+            try await device.service.materialize(path: path, inode: try device.tree.requiredStatus(at: path).inode)
+            return nil
+        } catch let error as MaterializeError {
+            return error.errno
+        } catch {
+            return EIO
+        }
+    }
+
+    /// Sets when a file was last used, in hours ago.
+    private func used(_ device: Device, _ path: RelativePath, hours: Int) throws {
+        let status = try device.tree.requiredStatus(at: path)
+        let used = timespec(tv_sec: time(nil) - hours * 3600, tv_nsec: 0)
+        let written = timespec(tv_sec: status.mtime.seconds, tv_nsec: status.mtime.subsecondNanoseconds)
+        #expect(utimensat(AT_FDCWD, "\(device.home.storePath)/\(path)", [used, written], 0) == 0)
+        device.index.record(.attributesChanged(try device.tree.requiredStatus(at: path), writersOpen: false))
+    }
+
+    @Test("Beyond the limit the least recently used go, down to nine tenths of it; the rest stays")
+    func leastRecentlyUsed() async throws {
+        let device = try device(1000)
+        for name in ["a", "b", "c", "d"] as [RelativePath] {
+            try device.write(name, String(repeating: "x", count: 300))
+        }
+        #expect(await device.sync() == .settled)
+        for (hours, name) in (["d", "b", "a", "c"] as [RelativePath]).enumerated() {
+            try used(device, name, hours: hours + 1)
+        }
+        await device.service.space.look()
+        #expect(try device.isDataless("c"))
+        for name in ["a", "b", "d"] as [RelativePath] { #expect(try !device.isDataless(name)) }
+        let report = try #require(await device.service.spaceReport())
+        #expect(report.used == ByteCount(900))
+        #expect(report.left == ByteCount(1000))
+    }
+
+    @Test("What is not uploaded, pinned or open stays, however far beyond the limit the drive is")
+    func stays() async throws {
+        let device = try device(100)
+        for name in ["clean", "pinned", "open"] as [RelativePath] {
+            try device.write(name, String(repeating: "x", count: 300))
+        }
+        #expect(await device.sync() == .settled)
+        try await device.service.pin("pinned")
+        device.openForWriting.insert(try device.tree.requiredStatus(at: "open").inode)
+        try device.write("dirty", String(repeating: "y", count: 300))
+        await device.service.space.look()
+        #expect(try device.isDataless("clean"))
+        for name in ["pinned", "open", "dirty"] as [RelativePath] { #expect(try !device.isDataless(name)) }
+        #expect(device.room.isFull)
+        #expect(!device.room.take(1))
+    }
+
+    @Test("The room for writers is the limit less what cannot go, and comes back with the upload")
+    func roomForWriters() async throws {
+        let device = try device(1000)
+        try device.write("dirty", String(repeating: "y", count: 1000))
+        await device.service.space.look()
+        #expect(device.room.isFull)
+        #expect(await device.sync() == .settled)
+        await device.service.space.look()
+        // The document has to go first.
+        #expect(!device.room.take(1) && !device.room.isFull)
+        await device.room.lookAgain(for: 1000)
+        #expect(try device.isDataless("dirty"))
+        #expect(device.room.take(1000))
+        #expect(!device.room.take(1))
+    }
+
+    @Test("Room for a download is made first; what fits in no way is refused with ENOSPC, and told until it would fit")
+    func downloads() async throws {
+        let device = try device(1000)
+        memory.edit {
+            $0.write("small", String(repeating: "s", count: 400))
+            $0.write("large", String(repeating: "l", count: 1001))
+        }
+        try device.write("mine", String(repeating: "m", count: 700))
+        #expect(await device.sync() == .settled)
+        #expect(await materialize(device, "large") == ENOSPC)
+        #expect(try device.isDataless("large"))
+        #expect(await device.service.spaceReport()?.refused.map(\.path) == ["large"])
+        #expect(await materialize(device, "small") == nil)
+        #expect(try device.text("small")?.count == 400)
+        #expect(try device.isDataless("mine"))
+        memory.edit { $0.write("large", "l") }
+        #expect(await device.sync() == .settled)
+        #expect(await materialize(device, "large") == nil)
+        #expect(await device.service.spaceReport()?.refused.isEmpty == true)
+    }
+
+    @Test("A document that changed at the provider is not refreshed beyond the limit: it becomes a placeholder")
+    func refresh() async throws {
+        let device = try device(1000)
+        try device.write("doc", "small")
+        #expect(await device.sync() == .settled)
+        memory.edit { $0.write("doc", String(repeating: "x", count: 2000)) }
+        #expect(await device.sync() == .settled)
+        #expect(try device.isDataless("doc"))
+        #expect(try device.tree.requiredStatus(at: "doc").size == 2000)
+    }
+
+    @Test("The content of what comes into a pinned directory comes by itself")
+    func pinnedDirectory() async throws {
+        let device = try Device("one", provider: memory, clock: clock)
+        memory.edit { $0.write("kept/old", "old") }
+        #expect(await device.sync() == .settled)
+        try await device.service.pin("kept")
+        #expect(try device.text("kept/old") == "old")
+        let service = device.service
+        let running = Task { await service.run() }
+        memory.edit { $0.write("kept/new", "new") }
+        while try device.tree.status(at: "kept/new") == nil || device.isDataless("kept/new") {
+            clock.advance(.seconds(1))
+            service.wake()
+            await Task.yield()
+        }
+        #expect(try device.text("kept/new") == "new")
+        running.cancel()
+        await running.value
+    }
+
+    @Test("How much has to go: down to nine tenths of the limit, or up to eleven of what stays free")
+    func excess() {
+        let limits = SpaceLimits(limit: ByteCount(1000), keepFree: ByteCount(100))
+        let full = SpaceFigures(used: 1000, evictable: 0, free: 100)
+        #expect(limits.excess(full, more: 0) == 0)
+        #expect(limits.excess(full, more: 1) == 101)
+        #expect(limits.excess(SpaceFigures(used: 10, evictable: 0, free: 40), more: 0) == 70)
+        #expect(!limits.admits(1, full))
+        #expect(limits.admits(1, SpaceFigures(used: 999, evictable: 0, free: 101)))
+        let figures = SpaceFigures(used: 900, evictable: 300, free: 150)
+        #expect(limits.room(figures) == 50)
+        #expect(limits.room(figures.emptied) == 350)
+    }
+}

@@ -1,0 +1,106 @@
+import QuireCore
+import QuireIndex
+import QuireProviders
+@testable import QuireSync
+import Testing
+
+/// Providers that answer, but not with anything that helps.
+@Suite(.timeLimit(.minutes(1))) struct UselessProviderTests {
+    let clock = TestClock()
+    let memory = MemoryProvider()
+
+    @Test("A provider whose listings fail counts as away, says why, and is asked with growing pauses")
+    func listingsFail() async throws {
+        let faulty = FaultyProvider(memory)
+        let device = try Device("one", provider: faulty, clock: clock)
+        #expect(await device.sync() == .settled)
+        let words = "the server reported an error"
+        faulty.inject(Fault(.changes, .failBefore(ProviderError(.failed, words)), times: nil))
+        guard case .unreachable(let message, _) = await device.sync() else {
+            Issue.record("sync did not say that the provider cannot be used")
+            return
+        }
+        #expect(message.contains(words))
+        let engine = try #require(device.service.engines.first)
+        #expect(!engine.status.isOnline && engine.status.message?.contains(words) == true)
+        let before = faulty.count(.changes)
+        for _ in 0..<60 {
+            _ = await engine.round(isUrgent: false, pulls: true)
+            clock.advance(.milliseconds(500))
+        }
+        // After 1, 2, 4, 8 and 16 seconds, each cut by a quarter.
+        #expect((3...7).contains(faulty.count(.changes) - before))
+        faulty.clearFaults()
+        #expect(await device.sync() == .settled)
+        #expect(engine.status.isOnline && engine.status.message == nil)
+    }
+
+    @Test(
+        "A provider that goes away is not asked for everything that waits",
+        arguments: [ProviderError.Code.unavailable, .failed])
+    func goesAway(code: ProviderError.Code) async throws {
+        let faulty = FaultyProvider(memory)
+        let device = try Device("one", provider: faulty, clock: clock, pushPart: 1000)
+        #expect(await device.sync() == .settled)
+        let trouble = Fault.Effect.failBefore(ProviderError(code, "the server reported an error"))
+        for call in [ProviderCall.connect, .put, .changes] { faulty.inject(Fault(call, trouble, times: nil)) }
+        for number in 0..<100 { try device.write(RelativePath(stringLiteral: "doc\(number)"), "text") }
+        guard case .unreachable = await device.sync() else {
+            Issue.record("sync did not say that the provider cannot be used")
+            return
+        }
+        #expect(faulty.count(.put) <= 12)
+        faulty.clearFaults()
+        #expect(await device.sync() == .settled)
+        #expect(memory.items.count == 100)
+    }
+
+    @Test("A provider that is full is not sent all that waits; what is smaller than what did not fit is")
+    func full() async throws {
+        let provider = MemoryProvider(quota: ByteCount(10))
+        let faulty = FaultyProvider(provider)
+        let device = try Device("one", provider: faulty, clock: clock, pushPart: 1000)
+        for number in 0..<100 { try device.write(RelativePath(stringLiteral: "large\(number)"), "more than ten bytes") }
+        guard case .unresolved(_, let errors, _) = await device.sync() else {
+            Issue.record("sync did not say that something does not fit")
+            return
+        }
+        #expect(errors.contains { $0.message.contains("does not fit") })
+        #expect(faulty.count(.put) < 40)
+        try device.write("small", "ten bytes!")
+        clock.advance(.seconds(1))
+        _ = await device.sync()
+        #expect(provider.contents(at: "small") != nil)
+    }
+
+    @Test("Changes go up while listings fail")
+    func uploads() async throws {
+        let faulty = FaultyProvider(memory)
+        let device = try Device("one", provider: faulty, clock: clock)
+        #expect(await device.sync() == .settled)
+        faulty.inject(Fault(.changes, .failBefore(ProviderError(.failed, "no listing")), times: nil))
+        try device.write("doc", "text")
+        _ = await device.sync()
+        clock.advance(.seconds(120))
+        _ = await device.sync()
+        #expect(memory.contents(at: "doc").map { String(decoding: $0, as: UTF8.self) } == "text")
+    }
+
+    @Test("A provider that has lost its conditions is not written to; one that never had any is")
+    func conditionsLost() async throws {
+        var lossy = MemoryProvider.full
+        lossy.conditionalWrites = .detected
+        let provider = MemoryProvider(capabilities: lossy)
+        let accepted = try Device("one", provider: provider, clock: clock)
+        try accepted.write("doc", "text")
+        #expect(await accepted.sync() == .settled)
+        let other = try Device("two", provider: provider, clock: clock)
+        try await other.index.setValue("provider.conditions.main", "locked")
+        try other.write("new", "text")
+        guard case .unreachable(let message, _) = await other.sync() else {
+            Issue.record("it was written to")
+            return
+        }
+        #expect(message.contains("overwrite each other") && provider.contents(at: "new") == nil)
+    }
+}
