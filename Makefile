@@ -37,8 +37,8 @@ build: deps
 
 test: test-deps
 	$(SWIFT) build --build-tests
-	$(TEST_WIDTH) $(SWIFT) test --skip-build --skip EndToEndTests
-	$(SWIFT) test --skip-build --filter EndToEndTests
+	Scripts/failures-last env $(TEST_WIDTH) $(SWIFT) test --skip-build --skip EndToEndTests
+	Scripts/failures-last $(SWIFT) test --skip-build --filter EndToEndTests
 
 tsan: test-deps
 	Scripts/thread-sanitizer $(SWIFT)
