@@ -226,6 +226,36 @@ extension EndToEnd {
             }
         }
 
+        @Test("Whoever makes items, writes them and moves them at once: each is told of in the order in which it happened")
+        func inOrder() async throws {
+            try await Workspace.use { space in
+                let drive = try await space.mounted()
+                try await drive.sh("mkdir dir")
+                let app = try App()
+                try await app.present("p", at: "\(drive.mountpoint)/dir")
+                let count = 400
+                async let made: String = drive.sh(
+                    "for n in $(seq \(count)); do echo $n > dir/new$n; mv dir/new$n dir/named$n; done; : > dir/last")
+                var (there, known) = (Set<String>(), Set<String>())
+                while !there.contains("last") {
+                    let words = try await app.next().split(separator: " ").dropFirst(2).map(String.init)
+                    switch (words.first, words.count) {
+                    case ("subitemDidAppear", 2):
+                        there.insert(words[1])
+                        known.insert(words[1])
+                    case ("subitemDidMove", 3):
+                        #expect(there.remove(words[1]) != nil, "\(words) came before it was there")
+                        there.insert(words[2])
+                        known.insert(words[2])
+                    case ("subitemDidChange", 2): #expect(known.contains(words[1]), "\(words) came before it was there")
+                    default: throw Trouble("\(words) came")
+                    }
+                }
+                _ = try await made
+                #expect(there.count == count + 1)
+            }
+        }
+
         @Test("After a restart of the daemon presenters are registered again, and whoever gave way goes on")
         func restart() async throws {
             try await Workspace.use { space in

@@ -63,8 +63,8 @@ final class KernelNotifier: Sendable {
         }
     }
 
-    /// Runs `body` when the kernel is done with the operations on names in a directory that were answered before: it keeps
-    /// the directory locked until its names are as they were made. In the order of the calls.
+    /// Runs `body` when the kernel is done with the operations on names in a directory that are under way: it keeps the
+    /// directory locked until they are answered and its names are as they were made. In the order of the calls.
     ///
     /// Not later than after `patience`: a request that came after those and waits for somebody keeps the directory, too, and
     /// that somebody may wait for `body`.

@@ -63,9 +63,8 @@ extension Driver {
             }
         }
         guard case .success = made else { return answer(reply, made) }
-        let untold = enterAppearance(name, in: directory, claim, thread)
+        settle(enterAppearance(name, in: directory, claim, thread), claim, in: directory)
         answer(reply, made)
-        settle(untold, claim, in: directory)
     }
 
     /// Gives a new entry to the caller, and records it. Call inside the gate.
@@ -155,7 +154,6 @@ extension Driver {
         // Somebody (the sync engine) may be first: the kernel looks again then, and opens what is there.
         let refusal = flags & O_EXCL == 0 ? ESTALE : EEXIST
         let thread = reply.caller.pid
-        var untold = UntoldChange.nothing
         makeFile(reply, in: directory, mode, flags, claim) { parent, flags in
             let raw = name.withCString { openat(parent.raw, $0, flags | O_CREAT | O_EXCL, mode & 0o7777) }
             if raw < 0, errno == EEXIST { errno = refusal }
@@ -163,11 +161,10 @@ extension Driver {
         } enter: { status in
             let node = enter(status, directory, name)
             noteReplacement(of: Entry(directory: directory, name: name), claim, status, by: thread)
-            untold = enterAppearance(name, in: directory, claim, thread)
+            // The file holds the claim.
+            settle(enterAppearance(name, in: directory, claim, thread), nil, in: directory)
             return node
         }
-        // The file holds the claim.
-        settle(untold, nil, in: directory)
     }
 
     /// TMPFILE: a new file without a name, opened. Nobody is told of it before LINK gives it one.
@@ -270,9 +267,8 @@ extension Driver {
         }
         switch made {
         case .success(let linked?):
-            let untold = enterAppearance(name, in: directory, claim, thread)
+            settle(enterAppearance(name, in: directory, claim, thread), claim, in: directory)
             answer(reply, .success(linked))
-            settle(untold, claim, in: directory)
         case .success(nil):
             parkForContent(reply, node) { driver, reply in driver.performLink(reply, node, directory, name, claim) }
         case .failure(let error): reply.error(error.errno)

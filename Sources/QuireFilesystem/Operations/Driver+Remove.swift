@@ -43,9 +43,8 @@ extension Driver {
         // An app came between.
         if mustAsk { return remove(reply, directory, name, isDirectory: isDirectory) }
         guard case .success = done else { return answer(reply, done) }
-        let untold = enterDisappearance(name, in: directory, claim, thread)
+        settle(enterDisappearance(name, in: directory, claim, thread), claim, in: directory)
         answer(reply, done)
-        settle(untold, claim, in: directory)
     }
 
     /// A descriptor for a file that is about to lose a name, where it will be needed: the kernel still holds the file, or

@@ -70,8 +70,8 @@ extension Driver {
         if mustAsk { return renameInOrder(reply, source, target, flags) }
         switch done {
         case .success(let untold?):
-            reply.error(0)
             settle(untold, claim, in: target.directory)
+            reply.error(0)
         case .success(nil):
             fetch(absent, for: reply) { driver, reply in
                 driver.performRename(reply, source, target, flags, isSave: isSave, claim, hasAsked: hasAsked)

@@ -6,16 +6,16 @@ import QuireCore
 ///
 ///     program      kernel                       driver                    presenter
 ///     rename ───▶ directory locked ───────────▶ renames, enters the move
+///                                               asks for the directory's lock
 ///                                   ◀─────────── answers
 ///                 the name leads to the new file
 ///     returns ◀── directory unlocked
-///                                               asks for the directory's lock
 ///                                               tells ──────────────────▶ reads the new file
 ///
-/// The claim of the operation ends after that, too: whoever gets access next finds the names as they are.
+/// It asks before it answers: what the program does next, and another thread serves, is told of after that. The claim of the operation ends after that, too: whoever gets access next finds the names as they are.
 extension Driver {
-    /// Of a change of a name in `directory` that was answered: has presenters told, and lets go of the claim, when programs
-    /// meet it.
+    /// Of a change of a name in `directory` that is about to be answered: has presenters told, and lets go of the claim, when
+    /// programs meet it.
     func settle(_ untold: UntoldChange, _ claim: HeldClaim?, in directory: Node) {
         let isWaitedFor = claim?.isCovered == false && services.coordinator.hasExplicitClaims
         guard !untold.isEmpty || isWaitedFor else { return }

@@ -80,13 +80,21 @@ class App:
 
     def heard(self, *expected):
         """The next callbacks are these, in this order."""
+        last = None
         for want in expected:
-            try:
-                call = self.calls.get(timeout=PATIENCE)
-            except queue.Empty:
-                raise AssertionError(f"{want} did not come")
-            path = (" " + call["path"]) if "path" in call else ""
-            assert call["callback"] + path == want, f"{call} came, not {want}"
+            came = self.callback(want)
+            # Once, or twice where the index is brought up to date in the middle of the change.
+            while came != want and came == last == "didChange":
+                came = self.callback(want)
+            assert came == want, f"{came} came, not {want}"
+            last = came
+
+    def callback(self, want):
+        try:
+            call = self.calls.get(timeout=PATIENCE)
+        except queue.Empty:
+            raise AssertionError(f"{want} did not come")
+        return call["callback"] + (f" {call['path']}" if "path" in call else "")
 
     def silent(self):
         time.sleep(0.1)
