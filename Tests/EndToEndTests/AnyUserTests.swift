@@ -233,7 +233,7 @@ extension EndToEnd {
                     """
                     cd .local/share/quire/drive; seq 500 | xargs mkdir
                     seq 500 | while read -r d; do for f in {1..100}; do echo "$d $f" > "$d/f$f"; done; done
-                    """)
+                    """, limitSeconds: 240)
                 let text = try await user.sh(
                     """
                     ulimit -n 1024; "$QUIRE" mount > /dev/null; cd Drive

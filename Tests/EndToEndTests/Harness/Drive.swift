@@ -79,6 +79,11 @@ struct Drive: Sendable {
         try await shell(script, limitSeconds: limitSeconds).succeed()
     }
 
+    /// Whether files take no room but, where the file system beneath has no other place for them, a block of attributes.
+    func takeNoRoom(_ paths: String) async throws -> Bool {
+        try await sh("stat -c %b \(paths)").split(separator: "\n").allSatisfy { Int($0).map { $0 <= 8 } ?? false }
+    }
+
     /// A shell script inside the mount, not yet run.
     func shell(_ script: String, limitSeconds: Double = 60) -> Command {
         Command(
