@@ -67,6 +67,8 @@ extension EndToEnd {
                 try await drive.sh("head -c 60000000 /dev/zero | tr '\\0' a > big")
                 try await drive.sync()
                 try await drive.quire("evict", "big").require(0)
+                // What comes at once has no progress to tell.
+                try await drive.quire("limit", "--down", "20MB/s").require(0)
                 let app = try App()
                 try app.tell("document open d \(drive.mountpoint)/big")
                 try await app.hears("event d state 17")
