@@ -226,7 +226,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("Whoever makes items, writes them and moves them at once: each is told of in the order in which it happened")
+        @Test("What is made, written and moved at once is told of in the order in which it happened")
         func inOrder() async throws {
             try await Workspace.use { space in
                 let drive = try await space.mounted()
