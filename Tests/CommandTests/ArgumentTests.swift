@@ -16,10 +16,13 @@ struct ArgumentTests {
         #expect(ArgumentBytes.text(Array("é".utf8)) == "é")
     }
 
-    @Test("Every subcommand accepts --home, has an abstract and a discussion")
+    /// Where the name is left away, it is made of the type's: each start then searches the program's conformances for
+    /// each of the commands, which takes longer than all the rest of `quire find`.
+    @Test("Every subcommand accepts --home, has a name, an abstract and a discussion")
     func subcommands() throws {
         func visit(_ command: any ParsableCommand.Type) {
             let configuration = command.configuration
+            #expect(configuration.commandName != nil, "\(command)")
             #expect(!configuration.abstract.isEmpty, "\(command)")
             #expect(!configuration.discussion.isEmpty, "\(command)")
             configuration.subcommands.forEach(visit)

@@ -3,7 +3,7 @@ import QuireCore
 
 struct Check: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Compare the store with the index, and with the provider.",
+        commandName: "check", abstract: "Compare the store with the index, and with the provider.",
         discussion:
             "Prints each difference. Exit code 1 when there is one that was not repaired. Works with the daemon stopped."
     )

@@ -27,7 +27,7 @@ struct Download: ContentCommand {
     typealias Method = ItemMethods.Download
 
     static let configuration = CommandConfiguration(
-        abstract: "Bring the content of documents here.",
+        commandName: "download", abstract: "Bring the content of documents here.",
         discussion: "Of a directory: of all documents below it. Returns when it is here.")
 
     @OptionGroup var home: HomeOptions
@@ -40,7 +40,7 @@ struct Evict: ContentCommand {
     typealias Method = ItemMethods.Evict
 
     static let configuration = CommandConfiguration(
-        abstract: "Free the space of documents that the provider has.",
+        commandName: "evict", abstract: "Free the space of documents that the provider has.",
         discussion: """
             Size, times and names stay; opening a document brings its content back. Documents that are not uploaded, are open, \
             or are pinned keep their content, and are named.
@@ -56,7 +56,7 @@ struct Pin: ContentCommand {
     typealias Method = ItemMethods.Pin
 
     static let configuration = CommandConfiguration(
-        abstract: "Keep the content of documents here for good.",
+        commandName: "pin", abstract: "Keep the content of documents here for good.",
         discussion: "Brings it here, and never evicts it until `quire unpin`.")
 
     @OptionGroup var home: HomeOptions
@@ -69,7 +69,7 @@ struct Unpin: ContentCommand {
     typealias Method = ItemMethods.Unpin
 
     static let configuration = CommandConfiguration(
-        abstract: "Take `pin` back.", discussion: "The content stays until it is evicted.")
+        commandName: "unpin", abstract: "Take `pin` back.", discussion: "The content stays until it is evicted.")
 
     @OptionGroup var home: HomeOptions
 

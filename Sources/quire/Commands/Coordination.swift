@@ -3,6 +3,7 @@ import QuireCore
 
 struct Coordination: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
+        commandName: "coordination",
         abstract: "Show who holds documents, who waits for whom, and which apps present them.",
         discussion: """
             One line for each claim (held, waiting or asking, its number, access, paths, process, age, and what it waits for), \

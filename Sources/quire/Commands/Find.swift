@@ -3,7 +3,7 @@ import QuireCore
 
 struct Find: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Find documents by what is known of them.",
+        commandName: "find", abstract: "Find documents by what is known of them.",
         discussion: """
             Prints paths relative to the drive's root. EXPRESSION is a shell pattern for the name (`*.txt`), or a condition: \
             `name == "report*"c && size > 1MB && (dirty == true || hasConflicts == true)`; Documentation/Queries.md has all of \

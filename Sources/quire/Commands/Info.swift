@@ -3,7 +3,7 @@ import QuireCore
 
 struct Info: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Show all metadata of documents.",
+        commandName: "info", abstract: "Show all metadata of documents.",
         discussion: """
             Prints `key = value` lines for each PATH, or JSON: plain names first, then those of Spotlight (kMDItem…, \
             NSMetadataUbiquitousItem…). Never waits for a network or for content, and brings none here.

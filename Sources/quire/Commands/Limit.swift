@@ -3,7 +3,7 @@ import QuireCore
 
 struct Limit: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Limit how fast content is uploaded and downloaded.",
+        commandName: "limit", abstract: "Limit how fast content is uploaded and downloaded.",
         discussion: """
             RATE is a number and a unit, as in 2MB/s or "500 kB/s", at least 16 kB/s; `none` takes a limit away. All transfers of \
             the drive together go no faster; those under way follow at once. Without options the limits are printed. Works with \

@@ -3,7 +3,7 @@ import QuireCore
 
 struct Manifest: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Print checksums that `sha256sum -c` reads.",
+        commandName: "manifest", abstract: "Print checksums that `sha256sum -c` reads.",
         discussion: """
             One line for each file below DIR (default: the current directory where it is on the drive, else the whole drive). \
             Paths are relative to the current directory where DIR lies in it, else to the drive's root: check them there. Content that \

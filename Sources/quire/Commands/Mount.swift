@@ -5,7 +5,7 @@ import QuireCore
 
 struct Mount: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Mount the drive.",
+        commandName: "mount", abstract: "Mount the drive.",
         discussion: """
             Starts the drive's daemon in the background and returns when the drive answers. The first use makes the home, with a \
             folder in it as the provider. A mountpoint that is missing is made where its parent exists. The dead mount of a \

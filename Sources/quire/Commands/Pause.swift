@@ -3,7 +3,7 @@ import QuireCore
 
 struct Pause: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Send nothing to providers for a while.",
+        commandName: "pause", abstract: "Send nothing to providers for a while.",
         discussion: """
             Uploads wait, and providers are not asked what changed; of content only what a program opens, or `quire download` \
             and `quire pin` name, is fetched. What is being transferred for the drive itself is broken off and begun anew \
@@ -55,7 +55,7 @@ struct Pause: AsyncParsableCommand {
 
 struct Resume: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Take `pause` back.",
+        commandName: "resume", abstract: "Take `pause` back.",
         discussion: "Uploads begin again, and what changed at the providers comes. Works with the daemon stopped, too.")
 
     @OptionGroup var home: HomeOptions

@@ -4,13 +4,13 @@ import QuireProviders
 
 struct Provider: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Add, list and remove providers.",
+        commandName: "provider", abstract: "Add, list and remove providers.",
         discussion: "A provider keeps documents beyond this device. Works with the daemon stopped, too.",
         subcommands: [Add.self, List.self, Remove.self])
 
     struct Add: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Add a provider.",
+            commandName: "add", abstract: "Add a provider.",
             discussion: """
                 URL is folder:/absolute/path, webdav+https://user@host/path (webdav+http without encryption) or \
                 s3+https://ACCESSKEY@host/bucket/prefix?region=eu-1 (style=virtual for the bucket in the host's name; without an \
@@ -46,7 +46,8 @@ struct Provider: AsyncParsableCommand {
 
     struct List: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "List providers.", discussion: "Name and URL of each; the default one is marked.")
+            commandName: "list", abstract: "List providers.",
+            discussion: "Name and URL of each; the default one is marked.")
 
         @OptionGroup var home: HomeOptions
 
@@ -67,7 +68,7 @@ struct Provider: AsyncParsableCommand {
 
     struct Remove: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Remove a provider that keeps nothing.",
+            commandName: "remove", abstract: "Remove a provider that keeps nothing.",
             discussion:
                 "The default provider, and one that keeps a container, is not removed. What it stores stays; its secret goes."
         )
@@ -88,7 +89,7 @@ struct Provider: AsyncParsableCommand {
 
 struct Container: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Create and list containers.",
+        commandName: "container", abstract: "Create and list containers.",
         discussion: """
             A container is a top-level directory of the drive with an id of its own, which may have its own provider. Works with \
             the daemon stopped, too.
@@ -97,7 +98,7 @@ struct Container: AsyncParsableCommand {
 
     struct Create: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Create a container.",
+            commandName: "create", abstract: "Create a container.",
             discussion: "Its directory appears on the drive, its Data scope in the home's data/ directory.")
 
         @OptionGroup var home: HomeOptions
@@ -131,7 +132,8 @@ struct Container: AsyncParsableCommand {
 
     struct List: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "List containers.", discussion: "Id, directory, provider, and whether it is public.")
+            commandName: "list", abstract: "List containers.",
+            discussion: "Id, directory, provider, and whether it is public.")
 
         @OptionGroup var home: HomeOptions
 

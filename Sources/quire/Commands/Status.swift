@@ -3,7 +3,7 @@ import QuireCore
 
 struct Status: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Show how the drive stands, or how documents do.",
+        commandName: "status", abstract: "Show how the drive stands, or how documents do.",
         discussion: """
             Without PATH: where the drive is, which providers keep it, what waits, conflicts and errors. With PATH: one word \
             for each: current, dirty, uploading, dataless, partial, downloading, conflict, error or local-only. Works with \

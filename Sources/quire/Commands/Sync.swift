@@ -3,7 +3,7 @@ import QuireCore
 
 struct Sync: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Push and pull until nothing is pending.",
+        commandName: "sync", abstract: "Push and pull until nothing is pending.",
         discussion: """
             Exit code 0: nothing is pending. 2: conflicts or parked errors remain, or deletions are held back. 75: a provider \
             is unreachable, time is up, or the drive is paused.

@@ -3,7 +3,7 @@ import QuireCore
 
 struct Tag: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Add, remove and list the tags of documents.",
+        commandName: "tag", abstract: "Add, remove and list the tags of documents.",
         discussion: """
             Tags are found with `quire find 'tags == work'`. File managers see them as the attribute user.xdg.tags. They stay with \
             a document when it is renamed or saved, and on this device.

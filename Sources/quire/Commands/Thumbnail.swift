@@ -5,7 +5,7 @@ import QuireThumbnails
 
 struct Thumbnail: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Show or set a document's picture.",
+        commandName: "thumbnail", abstract: "Show or set a document's picture.",
         discussion: """
             Prints where the picture lies, which is where file managers look; it is made first where there is none, or brought \
             from the provider. Never brings the document's content.

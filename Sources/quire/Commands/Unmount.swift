@@ -5,7 +5,7 @@ import QuireCore
 
 struct Unmount: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Unmount the drive and stop its daemon.",
+        commandName: "unmount", abstract: "Unmount the drive and stop its daemon.",
         discussion:
             "Finishes pending index work first. Says what is not yet uploaded; that is uploaded at the next mount.")
 

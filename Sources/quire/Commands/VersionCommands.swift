@@ -4,7 +4,7 @@ import Synchronization
 
 struct Versions: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "List the earlier versions of a document.",
+        commandName: "versions", abstract: "List the earlier versions of a document.",
         discussion: """
             Newest first: the version's name, its time and size; those that were kept here, then those that the provider keeps. \
             `quire restore` takes the name.
@@ -31,7 +31,7 @@ struct Versions: AsyncParsableCommand {
 
 struct Restore: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Make an earlier version a document's content.",
+        commandName: "restore", abstract: "Make an earlier version a document's content.",
         discussion: "What the document holds now becomes a kept version, so nothing is lost.")
 
     @OptionGroup var home: HomeOptions
@@ -52,7 +52,7 @@ struct Restore: AsyncParsableCommand {
 
 struct Conflicts: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "List conflict copies.",
+        commandName: "conflicts", abstract: "List conflict copies.",
         discussion: """
             A conflict copy holds what another device, or this one, saved at the same time. Each line is the copy's path. \
             `quire resolve` ends a conflict; so does deleting or renaming the copy.
@@ -77,7 +77,7 @@ struct Conflicts: AsyncParsableCommand {
 
 struct Resolve: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "End a document's conflict.",
+        commandName: "resolve", abstract: "End a document's conflict.",
         discussion: """
             --keep names the versions to keep: `current` for the document as it is, a device's name, or a copy's file name. \
             When `current` is not among them, the first named becomes the document. The others are removed, and can be had back with \
