@@ -233,9 +233,16 @@ extension EndToEnd {
                 try await drive.sh("mkdir dir")
                 let app = try App()
                 try await app.present("p", at: "\(drive.mountpoint)/dir")
+                // On one processor, and ahead of the daemon there: whatever is answered, the program goes on first.
+                let daemon = try #require(drive.daemonProcessID)
                 let count = 400
                 async let made: String = drive.sh(
-                    "for n in $(seq \(count)); do echo $n > dir/new$n; mv dir/new$n dir/named$n; done; : > dir/last")
+                    """
+                    cpu=$(taskset --cpu-list --pid $$ | sed 's/.*: //; s/[-,].*//')
+                    taskset --all-tasks --cpu-list --pid $cpu \(daemon) > /dev/null
+                    taskset --cpu-list --pid $cpu $$ > /dev/null; renice --priority -20 --pid $$ > /dev/null || true
+                    for n in $(seq \(count)); do echo $n > dir/new$n; mv dir/new$n dir/named$n; done; : > dir/last
+                    """)
                 var (there, known) = (Set<String>(), Set<String>())
                 while !there.contains("last") {
                     let words = try await app.next().split(separator: " ").dropFirst(2).map(String.init)
