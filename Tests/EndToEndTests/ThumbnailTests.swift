@@ -57,7 +57,7 @@ extension EndToEnd {
                 let before = try await space.sh(times)
                 try await two.sync()
                 try await eventually("the pictures are there", seconds: 30) { try await shown(space, two).count == 3 }
-                #expect(try await sizes(two).count == 12)
+                try await eventually("each in four sizes", seconds: 30) { try await sizes(two).count == 12 }
                 let file = try await two.quire("thumbnail", "d/1.svg").require(0).output.trimmed
                 #expect(try await two.sh("getfattr --only-values -n user.quire.thumbnail d/1.svg") == file)
                 try await two.quire("thumbnail", "d/2.svg", "-o", "\(space.root)/out.png", "--size", "256").require(0)
