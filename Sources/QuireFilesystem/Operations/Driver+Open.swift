@@ -75,7 +75,9 @@ extension Driver {
             parkForContent(reply, node) { driver, reply in
                 driver.performOpen(reply, node, flags, claim, hasAsked: hasAsked)
             }
-        case .failure(let error): reply.error(error.errno)
+        case .failure(let error):
+            if error.errno == ESTALE { staleAnswers.note(caller.pid) }
+            reply.error(error.errno)
         }
     }
 

@@ -24,6 +24,16 @@ final class StaleAnswers: Sendable {
         }
     }
 
+    /// A thread's request is being answered ESTALE because there is nothing else to answer: its file is gone altogether. What
+    /// the second request finds is taken, too.
+    func note(_ thread: pid_t) {
+        threads.withLock { threads in
+            if threads.count >= Self.most { threads.removeAll() }
+            threads.insert(thread)
+            count.store(threads.count, ordering: .relaxed)
+        }
+    }
+
     /// The thread's call ends with another answer. One relaxed atomic load while there are none.
     func settle(_ thread: pid_t) {
         guard count.load(ordering: .relaxed) > 0 else { return }
