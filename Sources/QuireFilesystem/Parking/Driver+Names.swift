@@ -12,7 +12,8 @@ import QuireCore
 ///     returns ◀── directory unlocked
 ///                                               tells ──────────────────▶ reads the new file
 ///
-/// It asks before it answers: what the program does next, and another thread serves, is told of after that. The claim of the operation ends after that, too: whoever gets access next finds the names as they are.
+/// It asks before it answers: what the program does next, and another thread serves, is told of after that. The claim of the
+/// operation ends after that, too: whoever gets access next finds the names as they are.
 extension Driver {
     /// Of a change of a name in `directory` that is about to be answered: has presenters told, and lets go of the claim, when
     /// programs meet it.

@@ -18,8 +18,7 @@ final class StaleAnswers: Sendable {
         threads.withLock { threads in
             defer { count.store(threads.count, ordering: .relaxed) }
             if threads.remove(thread) != nil { return false }
-            if threads.count >= Self.most { threads.removeAll() }
-            threads.insert(thread)
+            Self.add(thread, to: &threads)
             return true
         }
     }
@@ -28,10 +27,14 @@ final class StaleAnswers: Sendable {
     /// the second request finds is taken, too.
     func note(_ thread: pid_t) {
         threads.withLock { threads in
-            if threads.count >= Self.most { threads.removeAll() }
-            threads.insert(thread)
+            Self.add(thread, to: &threads)
             count.store(threads.count, ordering: .relaxed)
         }
+    }
+
+    private static func add(_ thread: pid_t, to threads: inout Set<pid_t>) {
+        if threads.count >= most { threads.removeAll() }
+        threads.insert(thread)
     }
 
     /// The thread's call ends with another answer. One relaxed atomic load while there are none.

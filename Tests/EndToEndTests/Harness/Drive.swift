@@ -79,9 +79,13 @@ struct Drive: Sendable {
         try await shell(script, limitSeconds: limitSeconds).succeed()
     }
 
-    /// Whether files take no room but, where the file system beneath has no other place for them, a block of attributes.
+    /// Whether files take no room; but where the homes are on no tmpfs, a block of attributes.
     func takeNoRoom(_ paths: String) async throws -> Bool {
-        try await sh("stat -c %b \(paths)").split(separator: "\n").allSatisfy { Int($0).map { $0 <= 8 } ?? false }
+        let type = try await Command(arguments: ["stat", "-f", "-c", "%T", store]).succeed()
+        let most = type == "tmpfs\n" ? 0 : 8
+        return try await sh("stat -c %b \(paths)").split(separator: "\n").allSatisfy {
+            Int($0).map { $0 <= most } ?? false
+        }
     }
 
     /// A shell script inside the mount, not yet run.
