@@ -28,6 +28,8 @@ package struct RPCHeader: Sendable, Decodable {
     package var id: RPCIdentifier?
     package var method: String?
     package var error: RPCError?
+
+    package init() {}
 }
 
 /// A request, or with no id a notification.
@@ -47,6 +49,8 @@ package struct RPCRequest<Parameters: Codable & Sendable>: Sendable, Codable {
 /// Only the parameters of a request, read once the method is known. A missing member reads as an empty object.
 package struct RPCParameters<Parameters: Decodable>: Decodable {
     package var params: Parameters
+
+    package init(params: Parameters) { self.params = params }
 
     private enum CodingKeys: CodingKey { case params }
 

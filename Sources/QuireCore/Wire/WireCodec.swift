@@ -4,6 +4,11 @@ import FoundationEssentials
 package enum WireCodec {
     /// One message as one line, its newline included. Members come in alphabetical order.
     package static func line(_ message: some Encodable) throws -> [UInt8] {
+        if let message = message as? any JSONWritable {
+            var writer = JSONWriter()
+            message.write(to: &writer)
+            return writer.bytes + [0x0A]
+        }
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         return Array(try encoder.encode(message)) + [0x0A]
@@ -11,7 +16,8 @@ package enum WireCodec {
 
     /// Reads one message, without its newline.
     package static func decode<Message: Decodable>(_ type: Message.Type, from line: [UInt8]) throws -> Message {
-        try JSONDecoder().decode(type, from: Data(line))
+        if let type = type as? any JSONReadable.Type, let message = type.init(message: line) as? Message { return message }
+        return try JSONDecoder().decode(type, from: Data(line))
     }
 
     /// What a decoder's error says, in a form for people.

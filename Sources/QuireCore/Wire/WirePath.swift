@@ -29,9 +29,11 @@ package struct WirePath: Sendable, Hashable, Codable {
             try container.encode(text)
         } else {
             var container = encoder.container(keyedBy: CodingKeys.self)
-            try container.encode(Data(path.bytes).base64EncodedString(), forKey: .base64)
+            try container.encode(base64, forKey: .base64)
         }
     }
+
+    var base64: String { Data(path.bytes).base64EncodedString() }
 
     private static func refused(_ decoder: any Decoder, _ text: String) -> DecodingError {
         .dataCorrupted(.init(codingPath: decoder.codingPath, debugDescription: "not a path below the drive: \(text)"))
