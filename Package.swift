@@ -164,7 +164,8 @@ let package = Package(
                 name: "QuireTests",
                 dependencies: ["Quire", "QuireThumbnails", "QuireTransport", "QuireCore", "CLinux"],
                 swiftSettings: settings),
-            .testTarget(name: "QuireCoreTests", dependencies: ["QuireCore"], swiftSettings: settings),
+            .testTarget(
+                name: "QuireCoreTests", dependencies: ["QuireCore", "QuireTestSupport"], swiftSettings: settings),
             .testTarget(
                 name: "QuireIndexTests",
                 dependencies: ["QuireIndex", "QuireCore", "CLinux", .product(name: "GRDB", package: "GRDB.swift")],
@@ -173,6 +174,7 @@ let package = Package(
                 name: "QuireSyncTests",
                 dependencies: [
                     "QuireSync", "QuireProviders", "QuireStore", "QuireIndex", "QuireCoordination", "QuireCore",
+                    "QuireTestSupport",
                 ],
                 swiftSettings: settings),
             .testTarget(

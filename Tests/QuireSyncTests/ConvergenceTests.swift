@@ -3,6 +3,7 @@ import QuireCore
 import QuireProviders
 import QuireStore
 @testable import QuireSync
+import QuireTestSupport
 import Testing
 
 /// What has been written and not knowingly replaced or deleted by somebody who saw it.

@@ -1,5 +1,6 @@
 import QuireCore
 import QuireSync
+import QuireTestSupport
 import Testing
 
 /// Names and kinds, nothing else: what the provider does with the steps.
