@@ -54,7 +54,7 @@ let package = Package(
             ],
             swiftSettings: settings),
         // Both ends of the control socket: what the daemon, the commands and the library share.
-        .target(name: "QuireTransport", dependencies: ["QuireCore"], swiftSettings: settings),
+        .target(name: "QuireTransport", dependencies: ["CLinux", "QuireCore"], swiftSettings: settings),
         // Programs that read what anybody may have written: started with next to nothing, and killed in time.
         .target(name: "QuireConfinement", dependencies: ["CLinux", "QuireCore"], swiftSettings: settings),
         // The words of documents: text as it is, other kinds by confined programs.

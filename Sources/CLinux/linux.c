@@ -139,3 +139,9 @@ int quire_set_thread_umask(int mask) {
 int quire_limit_arenas(int count) { return mallopt(M_ARENA_MAX, count); }
 
 void quire_release_memory(void) { malloc_trim(0); }
+
+short quire_wait_for_input(int file, long nanoseconds) {
+    struct pollfd polled = {.fd = file, .events = POLLIN};
+    struct timespec timeout = {.tv_sec = 0, .tv_nsec = nanoseconds};
+    return ppoll(&polled, 1, &timeout, NULL) > 0 ? polled.revents : 0;
+}

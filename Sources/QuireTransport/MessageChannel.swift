@@ -1,8 +1,9 @@
+import CLinux
 import Glibc
 import QuireCore
 import Synchronization
 
-/// What is told of a channel, on the loop's thread, in order.
+/// What is told of a channel, in order, on one thread at a time: the loop's, or that of whoever reads in its place.
 package protocol MessageHandler: Sendable {
     /// A whole message, without its newline.
     func received(_ line: [UInt8], on channel: MessageChannel)
@@ -14,9 +15,15 @@ package protocol MessageHandler: Sendable {
     func closed(_ channel: MessageChannel)
 }
 
-/// One socket of a `MessageLoop`. All methods may be called from any thread; none blocks.
+/// One socket of a `MessageLoop`. All methods may be called from any thread; only `read(until:)` blocks, shortly.
 package final class MessageChannel: Sendable {
+    /// Who reads, and calls the handler.
+    fileprivate enum Reader { case nobody, loop, caller }
+
     fileprivate struct State {
+        /// Whether the loop waits for the socket, and for which events.
+        var awaited: Int32?
+        var reader = Reader.nobody
         var framer = LineFramer()
         var output: [[UInt8]] = []
         /// Bytes of `output[0]` that are written.
@@ -33,33 +40,44 @@ package final class MessageChannel: Sendable {
     /// Above this many queued bytes `send` of long answers waits.
     private static let highWater = 1 << 20
 
-    let descriptor: Int32
+    /// How long a caller reads in the loop's place: several times what an answer at once takes, and too short for anything
+    /// else that the thread is for.
+    private static let patience = Duration.microseconds(100)
+
+    private let descriptor: Int32
+    /// What the loop calls it.
+    let number: UInt64
     // Taken alone; handlers are called outside.
     private let state = Lock(State())
     private let loop: MessageLoop
+    private let readiness: Readiness
     private let handler: any MessageHandler
 
-    init(descriptor: Int32, loop: MessageLoop, handler: some MessageHandler) {
+    init(
+        descriptor: Int32, number: UInt64, loop: MessageLoop, readiness: Readiness, handler: some MessageHandler
+    ) {
         self.descriptor = descriptor
+        self.number = number
         self.loop = loop
+        self.readiness = readiness
         self.handler = handler
     }
 
     /// Writes bytes as far as the socket takes them now, and queues the rest; dropped when the channel is closed.
     package func send(_ bytes: [UInt8]) {
-        let (isQueued, waiters) = state.withLock { state -> (Bool, [CheckedContinuation<Void, Never>]) in
-            guard !state.isDone, !state.isFinished, !state.closesWhenFlushed else { return (false, []) }
+        let waiters = state.withLock { state -> [CheckedContinuation<Void, Never>] in
+            guard !state.isDone, !state.isFinished, !state.closesWhenFlushed else { return [] }
             let isFirst = state.output.isEmpty
             state.output.append(bytes)
             state.queuedBytes += bytes.count
-            guard isFirst else { return (true, []) }
+            guard isFirst else { return [] }
             // Open as long as the channel is not marked as finished. What fails here fails in the loop, too.
             let count = write(bytes, from: 0)
             let waiters = count > 0 ? state.wrote(count, highWater: Self.highWater) : []
-            return (!state.output.isEmpty, waiters)
+            awaitEvents(&state)
+            return waiters
         }
         for waiter in waiters { waiter.resume() }
-        if isQueued { loop.wake() }
     }
 
     private func write(_ chunk: [UInt8], from start: Int) -> Int {
@@ -84,42 +102,116 @@ package final class MessageChannel: Sendable {
 
     /// Stops reading (the other side then blocks), or goes on.
     package func setReading(_ isReading: Bool) {
-        state.withLock { $0.isReading = isReading }
-        loop.wake()
+        state.withLock { state in
+            state.isReading = isReading
+            awaitEvents(&state)
+        }
     }
 
     /// Closes at once, or when what is queued has been written.
     package func close(flushing: Bool = true) {
-        state.withLock { state in
+        let isDone = state.withLock { state in
             state.closesWhenFlushed = true
             if !flushing || state.output.isEmpty { state.isDone = true }
+            awaitEvents(&state)
+            return state.isDone
         }
-        loop.wake()
+        if isDone { loop.close(self) }
     }
 
-    // MARK: On the loop's thread
+    /// Reads on the calling thread, in the loop's place, until `isEnough` or for `patience`: an answer that comes at once
+    /// needs no other thread then. Returns at once where another thread reads.
+    ///
+    /// - Parameter isEnough: asked before each wait.
+    package func read(until isEnough: () -> Bool) {
+        guard begin(.caller) else { return }
+        let end = ContinuousClock.now + Self.patience
+        while !isEnough(), state.withLock({ $0.mayRead }) {
+            let events = wait(for: end - .now)
+            guard events != 0 else { break }
+            handle(events)
+        }
+        endReading()
+    }
 
-    var isDone: Bool { state.withLock { $0.isDone } }
+    /// Waits until there is something to read. 0 where there is nothing in time.
+    private func wait(for rest: Duration) -> Int32 {
+        rest > .zero ? Int32(quire_wait_for_input(descriptor, Int(rest / .nanoseconds(1)))) : 0
+    }
 
-    var interest: Int16 {
+    // MARK: For the loop
+
+    /// Has the loop wait for the socket.
+    func begin() {
+        let isDone = state.withLock { state in
+            guard !state.isFinished else { return false }
+            do throws(QuireError) {
+                let events = state.events
+                try readiness.add(descriptor, number: number, events)
+                state.awaited = events
+            } catch {
+                // The other side learns of it as of any end.
+                state.isDone = true
+            }
+            return state.isDone
+        }
+        if isDone { loop.close(self) }
+    }
+
+    /// Has the loop wait for what is of interest now.
+    private func awaitEvents(_ state: inout State) {
+        guard let awaited = state.awaited, state.events != awaited else { return }
+        state.awaited = state.events
+        readiness.change(descriptor, number: number, state.events)
+    }
+
+    /// On the loop's thread.
+    func serve(_ events: Int32) {
+        guard begin(.loop) else {
+            // Whoever reads finds out about hang-ups.
+            if events & POLLOUT != 0 { writeQueued() }
+            return endWriting()
+        }
+        handle(events)
+        endReading()
+    }
+
+    private func begin(_ reader: Reader) -> Bool {
         state.withLock { state in
-            let reads = state.isReading && !state.inputEnded && !state.closesWhenFlushed
-            return Int16((reads ? POLLIN : 0) | (state.output.isEmpty ? 0 : POLLOUT))
+            guard state.reader == .nobody, !state.isFinished, reader == .loop || state.mayRead else { return false }
+            state.reader = reader
+            awaitEvents(&state)
+            return true
         }
     }
 
-    func serve(_ events: Int16) {
-        let events = Int32(events)
+    private func endReading() {
+        state.withLock { $0.reader = .nobody }
+        endWriting()
+    }
+
+    private func endWriting() {
+        let isDone = state.withLock { state in
+            awaitEvents(&state)
+            return state.isDone
+        }
+        if isDone { loop.close(self) }
+    }
+
+    private func handle(_ events: Int32) {
         if events & POLLIN != 0 { readOnce(isHungUp: events & (POLLHUP | POLLERR) != 0) }
         if events & POLLOUT != 0 { writeQueued() }
         if events & (POLLHUP | POLLERR | POLLNVAL) != 0, events & POLLIN == 0 { state.withLock { $0.isDone = true } }
     }
 
+    /// Closes the socket, unless a caller reads it: that has it closed then.
     func finish() {
         let waiters: [CheckedContinuation<Void, Never>]? = state.withLock { state in
-            guard !state.isFinished else { return nil }
             state.isDone = true
+            guard !state.isFinished, state.reader == .nobody else { return nil }
             state.isFinished = true
+            if state.awaited != nil { readiness.remove(descriptor) }
+            state.awaited = nil
             defer { state.waiters = [] }
             return state.waiters
         }
@@ -128,6 +220,8 @@ package final class MessageChannel: Sendable {
         for waiter in waiters { waiter.resume() }
         handler.closed(self)
     }
+
+    // MARK: Reading and writing
 
     private func readOnce(isHungUp: Bool) {
         let outputs = withUnsafeTemporaryAllocation(byteCount: 64 << 10, alignment: 16) {
@@ -177,6 +271,12 @@ package final class MessageChannel: Sendable {
 }
 
 extension MessageChannel.State {
+    /// Whether input is of interest.
+    fileprivate var mayRead: Bool { isReading && !inputEnded && !closesWhenFlushed && !isDone && !isFinished }
+
+    /// What the loop is to wait for.
+    fileprivate var events: Int32 { (mayRead && reader != .caller ? POLLIN : 0) | (output.isEmpty ? 0 : POLLOUT) }
+
     /// Accounts for written bytes; returns who may go on.
     fileprivate mutating func wrote(_ count: Int, highWater: Int) -> [CheckedContinuation<Void, Never>] {
         written += count

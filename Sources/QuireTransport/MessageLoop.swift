@@ -1,15 +1,20 @@
+import CLinux
 import Glibc
 package import QuireCore
 import Synchronization
 
 /// One thread that reads and writes all sockets of a process: nothing else here ever blocks on a socket.
 ///
-/// Handlers are called on that thread and must return soon. Sockets are non-blocking and owned by the loop, which closes
-/// them.
+/// Handlers are called on that thread, or on one that reads a channel in its place (`MessageChannel.read(until:)`), and must
+/// return soon. Sockets are non-blocking and owned by the loop, which closes them.
 package final class MessageLoop: Sendable {
     private struct State {
-        var channels: [MessageChannel] = []
-        var listeners: [MessageListener] = []
+        var channels: [UInt64: MessageChannel] = [:]
+        var listeners: [UInt64: MessageListener] = [:]
+        /// Channels that are to be closed.
+        var done: [MessageChannel] = []
+        /// 0 is the descriptor that wakes the thread.
+        var nextNumber: UInt64 = 1
         var endsListening = false
         var isStopping = false
         var isStopped = false
@@ -17,6 +22,7 @@ package final class MessageLoop: Sendable {
 
     // Taken alone, never together with a channel's lock.
     private let state = Lock(State())
+    private let readiness: Readiness
     // Both ends of a pipe: a byte in it wakes the thread.
     private let wakeDescriptor: Int32
     private let wakingDescriptor: Int32
@@ -27,6 +33,13 @@ package final class MessageLoop: Sendable {
         guard pipe(&ends) == 0 else { throw QuireError(.failed, "no pipe: \(String(cString: strerror(errno)))") }
         for end in ends { SocketAddress.prepare(end) }
         (wakeDescriptor, wakingDescriptor) = (ends[0], ends[1])
+        do {
+            readiness = try Readiness()
+            try readiness.add(wakeDescriptor, number: 0, Int32(POLLIN))
+        } catch {
+            for end in ends { Glibc.close(end) }
+            throw error
+        }
         try OwnedThread.start(name: "quire-socket") { self.run() }
     }
 
@@ -40,22 +53,34 @@ package final class MessageLoop: Sendable {
     ///
     /// - Parameter handler: kept until the channel is closed.
     package func attach(_ descriptor: Int32, handler: some MessageHandler) -> MessageChannel {
-        let channel = MessageChannel(descriptor: descriptor, loop: self, handler: handler)
+        let number = nextNumber()
+        let channel = MessageChannel(
+            descriptor: descriptor, number: number, loop: self, readiness: readiness, handler: handler)
         let isLate = state.withLock { state in
-            if !state.isStopped { state.channels.append(channel) }
+            if !state.isStopped { state.channels[number] = channel }
             return state.isStopped
         }
-        isLate ? channel.finish() : wake()
+        isLate ? channel.finish() : channel.begin()
         return channel
     }
 
     /// Accepts on a listening socket from now on.
-    package func listen(_ listener: MessageListener) {
+    ///
+    /// - Throws: where the kernel cannot wait for one more; it is closed then.
+    package func listen(_ listener: MessageListener) throws(QuireError) {
+        let number = nextNumber()
         let isLate = state.withLock { state in
-            if !state.isStopped { state.listeners.append(listener) }
+            if !state.isStopped { state.listeners[number] = listener }
             return state.isStopped
         }
-        isLate ? listener.close() : wake()
+        guard !isLate else { return listener.close() }
+        do {
+            try readiness.add(listener.descriptor, number: number, Int32(POLLIN))
+        } catch {
+            state.withLock { $0.listeners[number] = nil }
+            listener.close()
+            throw error
+        }
     }
 
     /// Accepts no more clients; connections stay.
@@ -64,43 +89,65 @@ package final class MessageLoop: Sendable {
         wake()
     }
 
-    /// Makes the thread look at its channels anew.
-    func wake() {
+    /// Has a channel closed that nothing more is to be done with. Any thread.
+    func close(_ channel: MessageChannel) {
+        let isLate = state.withLock { state in
+            if !state.isStopped { state.done.append(channel) }
+            return state.isStopped
+        }
+        isLate ? channel.finish() : wake()
+    }
+
+    private func nextNumber() -> UInt64 {
+        state.withLock { state in
+            defer { state.nextNumber += 1 }
+            return state.nextNumber
+        }
+    }
+
+    private func wake() {
         var byte: UInt8 = 1
         // Fails only when the pipe is full, and then the thread is awake anyway.
         _ = write(wakingDescriptor, &byte, 1)
     }
 
+    // MARK: The thread
+
     private func run() {
         while true {
-            let (channels, listeners, isStopping) = state.withLock { ($0.channels, $0.listeners, $0.isStopping) }
-            if isStopping { return finish(channels, listeners) }
-            if closeListeners() { continue }
-            var polled = [pollfd(fd: wakeDescriptor, events: Int16(POLLIN), revents: 0)]
-            polled += listeners.map { pollfd(fd: $0.descriptor, events: Int16(POLLIN), revents: 0) }
-            polled += channels.map { pollfd(fd: $0.descriptor, events: $0.interest, revents: 0) }
-            guard poll(&polled, nfds_t(polled.count), -1) > 0 else { continue }
-            if polled[0].revents != 0 { drainWake() }
-            for (index, listener) in listeners.enumerated() where polled[1 + index].revents != 0 {
-                listener.acceptAll(clients: channels.count)
+            if state.withLock({ $0.isStopping }) { return finish() }
+            closeListeners()
+            closeChannels()
+            readiness.wait { number, events in
+                if number == 0 { return drainWake() }
+                let (channel, listener, clients) = state.withLock { state in
+                    (state.channels[number], state.listeners[number], state.channels.count)
+                }
+                channel?.serve(events)
+                listener?.acceptAll(clients: clients)
             }
-            let first = 1 + listeners.count
-            for (index, channel) in channels.enumerated() { channel.serve(polled[first + index].revents) }
-            let closed = Set(channels.filter(\.isDone).map(ObjectIdentifier.init))
-            guard !closed.isEmpty else { continue }
-            state.withLock { state in state.channels.removeAll { closed.contains(ObjectIdentifier($0)) } }
-            for channel in channels where closed.contains(ObjectIdentifier(channel)) { channel.finish() }
         }
     }
 
-    private func closeListeners() -> Bool {
-        let ended = state.withLock { state -> [MessageListener] in
-            guard state.endsListening else { return [] }
-            defer { state.listeners = [] }
+    private func closeListeners() {
+        let ended = state.withLock { state -> [UInt64: MessageListener] in
+            guard state.endsListening else { return [:] }
+            defer { state.listeners = [:] }
             return state.listeners
         }
-        for listener in ended { listener.close() }
-        return !ended.isEmpty
+        for listener in ended.values {
+            readiness.remove(listener.descriptor)
+            listener.close()
+        }
+    }
+
+    private func closeChannels() {
+        let done = state.withLock { state in
+            for channel in state.done { state.channels[channel.number] = nil }
+            defer { state.done = [] }
+            return state.done
+        }
+        for channel in done { channel.finish() }
     }
 
     private func drainWake() {
@@ -108,24 +155,24 @@ package final class MessageLoop: Sendable {
         while read(wakeDescriptor, &bytes, bytes.count) == bytes.count {}
     }
 
-    private func finish(_ channels: [MessageChannel], _ listeners: [MessageListener]) {
-        for listener in listeners { listener.close() }
-        for channel in channels {
-            channel.serve(Int16(POLLOUT))
+    private func finish() {
+        let (channels, listeners) = state.withLock { ($0.channels, $0.listeners) }
+        for listener in listeners.values { listener.close() }
+        for channel in channels.values {
+            channel.serve(Int32(POLLOUT))
             channel.finish()
         }
+        // Whoever comes from now on is turned away, and whoever reads a channel closes it.
         let late = state.withLock { state in
             state.isStopped = true
-            let late = state.channels
-            state.channels = []
-            state.listeners = []
-            return late
+            defer { (state.channels, state.listeners, state.done) = ([:], [:], []) }
+            return Array(state.channels.values) + state.done
         }
         for channel in late { channel.finish() }
     }
 
     deinit {
-        close(wakeDescriptor)
-        close(wakingDescriptor)
+        Glibc.close(wakeDescriptor)
+        Glibc.close(wakingDescriptor)
     }
 }

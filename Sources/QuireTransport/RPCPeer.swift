@@ -23,6 +23,8 @@ package final class RPCPeer: MessageHandler {
     /// Takes the requests of the other side; nil refuses them all.
     private let takeRequest: (@Sendable (RPCIncoming, RPCPeer) -> Void)?
     private let requestLimit: Int
+    /// Whether a thread that asks reads the socket itself while it can be quick.
+    private let readsForItself: Bool
     private let incoming: AsyncStream<RPCIncoming>.Continuation?
     /// Requests of the other side that were not answered at once, in order; ends when it writes no more. For one consumer.
     package let requests: AsyncStream<RPCIncoming>
@@ -30,7 +32,7 @@ package final class RPCPeer: MessageHandler {
     private let whenClosed: @Sendable () -> Void
 
     /// - Parameters:
-    ///   - answersRequests: false refuses whatever the other side asks.
+    ///   - answersRequests: false refuses whatever the other side asks; then a thread that asks reads for itself for a moment.
     ///   - atOnce: gets each request first, on the loop's thread, and returns true where it has answered; must return soon.
     package init(
         answersRequests: Bool, atOnce: @escaping @Sendable (RPCIncoming, RPCPeer) -> Bool = { _, _ in false },
@@ -44,6 +46,7 @@ package final class RPCPeer: MessageHandler {
         }
         self.takeRequest = answersRequests ? take : nil
         self.requestLimit = WireLimits.requestsPerClient
+        self.readsForItself = !answersRequests
         self.whenClosed = whenClosed
         if !answersRequests { continuation.finish() }
     }
@@ -61,6 +64,7 @@ package final class RPCPeer: MessageHandler {
         self.incoming = nil
         self.takeRequest = takeRequest
         self.requestLimit = .max
+        self.readsForItself = true
         self.whenClosed = whenClosed
     }
 
@@ -77,8 +81,8 @@ package final class RPCPeer: MessageHandler {
 
     /// Asks the other side and waits for its answer. Cancelling the task takes the request back.
     ///
-    /// - Parameter onPartial: gets the parts of a long answer in order, on the loop's thread; while it runs nothing more
-    ///   is read, so a slow reader slows the writer.
+    /// - Parameter onPartial: gets the parts of a long answer in order, on the thread that reads; while it runs nothing
+    ///   more is read, so a slow reader slows the writer.
     /// - Throws: what the other side answered; `.unavailable` when the connection ends first.
     package func call<Method: WireMethod>(
         _ method: Method.Type, _ parameters: Method.Parameters, onPartial: (@Sendable (Method.Partial) -> Void)? = nil
@@ -110,7 +114,9 @@ package final class RPCPeer: MessageHandler {
             try await withCheckedThrowingContinuation { continuation in
                 let call = Call(complete: { continuation.resume(with: $0) }, onPartial: onPartial)
                 let refusal = state.withLock { enter(call, id, request, &$0, unless: Task.isCancelled) }
-                if let refusal { continuation.resume(throwing: refusal) }
+                if let refusal { return continuation.resume(throwing: refusal) }
+                // Before the task goes to sleep: where the answer comes now it needs no other thread.
+                readForItself(untilAnswered: id)
             }
         } onCancel: {
             guard let call = state.withLock({ $0.calls.removeValue(forKey: id) }) else { return }
@@ -148,6 +154,14 @@ package final class RPCPeer: MessageHandler {
             complete(.failure(error))
         }
         return nil
+    }
+
+    /// Reads what comes, on this thread, for as long as an answer at once would take.
+    ///
+    /// Only one of those that wait at one time does; the others are resumed by it, or by the loop.
+    func readForItself(untilAnswered id: Int64) {
+        guard readsForItself, let channel = state.withLock({ $0.channel }) else { return }
+        channel.read { state.withLock { $0.calls[id] == nil } }
     }
 
     /// The line of a new request.

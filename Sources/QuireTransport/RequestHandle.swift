@@ -47,7 +47,9 @@ extension RPCPeer {
         let outcome: Result<Method.Result, QuireError> = await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 let id = send(method, parameters, onPartial: onPartial) { continuation.resume(returning: $0) }
-                if let id { handle.whenTakenBack { [self] in notify(WireCancel.method, WireCancel(id: id)) } }
+                guard let id else { return }
+                handle.whenTakenBack { [self] in notify(WireCancel.method, WireCancel(id: id)) }
+                if case .number(let number) = id { readForItself(untilAnswered: number) }
             }
         } onCancel: {
             handle.takeBack()

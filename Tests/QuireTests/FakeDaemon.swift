@@ -40,7 +40,7 @@ final class FakeDaemon: Sendable {
                 self?.state.withLock { $0.peers.append(peer) }
                 peer.attach(descriptor, to: loop)
             })
-        loop.listen(listener)
+        try loop.listen(listener)
     }
 
     deinit {

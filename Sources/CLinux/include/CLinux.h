@@ -6,6 +6,7 @@
 
 #include <stdint.h>
 #include <sys/types.h>
+#include <sys/epoll.h>
 #include <time.h>
 #include <sys/statfs.h>
 #include <sys/xattr.h>
@@ -52,6 +53,8 @@ int quire_set_thread_umask(int mask);
 int quire_limit_arenas(int count);
 // malloc_trim(3): gives free memory back to the kernel.
 void quire_release_memory(void);
+// ppoll(2) of one descriptor for input: the events there are, 0 where there are none in time, or a signal came.
+short quire_wait_for_input(int file, long nanoseconds);
 // prctl(2) PR_SET_NAME: the calling thread, 15 bytes at the most.
 int quire_name_thread(const char *name);
 // fcntl(2) F_OFD_SETLK: locks the whole file for this open file description alone. EAGAIN where another has it.

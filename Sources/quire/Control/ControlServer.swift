@@ -62,7 +62,7 @@ final class ControlServer: Service {
                 peer.attach(descriptor, to: loop)
                 accepted.yield(Client(peer: peer, session: session))
             })
-        loop.listen(listener)
+        try loop.listen(listener)
     }
 
     /// Answers until the task is cancelled or the service group shuts down.
