@@ -83,7 +83,7 @@ extension Coordinator {
     /// Enters a request. Its outcome where it is known at once; otherwise somebody must `wait`.
     private func enter(announced: Bool, _ make: (ClaimID) -> AccessRequest) -> (ClaimID, Outcome?) {
         let (id, outcome, delivers) = state.withLock { state -> (ClaimID, Outcome?, Bool) in
-            if announced { state.announced -= 1 }
+            if announced { state.endAnnouncement() }
             let id = state.newID()
             state.waiters[id] = .expected
             let actions = state.machine.request(make(id))

@@ -2,9 +2,11 @@ package import QuireCore
 import Synchronization
 
 extension Coordinator {
-    /// Registers a presenter; its id in the registration is replaced by the one that is returned.
+    /// Registers a presenter; its id in the registration is replaced by the one that is returned. What programs are in the
+    /// middle of without asking is done when this returns.
     /// - Parameter link: how it is asked and told.
     package func register(_ presenter: PresenterRegistration, link: some PresenterLink) -> PresenterID {
+        defer { finishOperations() }
         let now = clock.now()
         return state.withLock { state in
             let id = PresenterID(state.nextPresenter)
@@ -14,6 +16,7 @@ extension Coordinator {
             presenter.now = now
             state.links[id] = link
             state.machine.add(presenter)
+            endPasses()
             publish(state)
             return id
         }
@@ -27,7 +30,11 @@ extension Coordinator {
 
     /// See `CoordinationMachine.setPath`.
     package func setPath(_ path: RelativePath?, of id: PresenterID, by client: ClientID) -> Bool {
-        state.withLock { $0.machine.setPath(path, of: id, by: client) }
+        defer { finishOperations() }
+        return state.withLock { state in
+            endPasses()
+            return state.machine.setPath(path, of: id, by: client)
+        }
     }
 
     /// A presenter's answer. Unknown questions, and other clients', are left alone.

@@ -34,6 +34,8 @@ extension Coordinator {
         var mountTasks: [ClaimID: Task<Void, Never>] = [:]
         /// Requests of apps that are about to be entered.
         var announced = 0
+        /// Those of them that no operation without a claim can go on beside any more.
+        var seen = 0
         var effects: [Effect] = []
         /// Whether some thread carries effects out: then others leave theirs to it, so that all come in order.
         var isDelivering = false

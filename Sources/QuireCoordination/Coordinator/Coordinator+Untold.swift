@@ -25,6 +25,8 @@ extension Coordinator {
         guard hasPresenters || hasClaims else { return .nothing }
         return state.withLock { state in
             let actions = change(&state.machine)
+            // Claims and presenters may be elsewhere. Who goes on by a pass began before, as with a claim.
+            endPasses()
             publish(state)
             return UntoldChange(actions: actions)
         }

@@ -9,7 +9,7 @@ import Synchronization
 /// dropped, in the order in which the machine said it.
 ///
 /// A program's plain access through the mount has `Purpose.mount`. While `isActive` is false it needs no claim: nobody
-/// registered, no claim but the mount's.
+/// registered, no claim but the mount's. Beside presenters of other items a short one goes on by a `Pass`.
 package final class Coordinator: Sendable {
     private struct Writers {
         weak var mount: (any MountWriters)?
@@ -21,6 +21,8 @@ package final class Coordinator: Sendable {
     private let occupied = Atomic<Bool>(false)
     private let presented = Atomic<Bool>(false)
     private let explicit = Atomic<Bool>(false)
+    /// Counts what ends passes.
+    let passes = Atomic<UInt64>(0)
     private let writers = Lock(Writers())
     let clock: CoordinatorClock
 
@@ -161,26 +163,8 @@ package final class Coordinator: Sendable {
         }
     }
 
-    /// Has the mount see that somebody is about to ask, and waits for what its programs began before they could.
-    ///
-    /// - Returns: false where it sees that already, and for the mount's own.
-    func announce(_ purpose: Purpose) -> Bool {
-        guard purpose != .mount, !isActive else { return false }
-        state.withLock { state in
-            state.announced += 1
-            publish(state)
-        }
-        writers.withLock { $0.mount }?.finishOperations()
-        return true
-    }
-
-    /// The request was entered, or not.
-    func endAnnouncement() {
-        state.withLock { state in
-            state.announced -= 1
-            publish(state)
-        }
-    }
+    /// Waits for what programs of the mount are in the middle of. With nothing locked.
+    func finishOperations() { writers.withLock { $0.mount }?.finishOperations() }
 
     /// Whether programs may be writing through handles that have no claim.
     var mountIsWriting: Bool { writers.withLock { $0.mount }?.isWriting ?? false }

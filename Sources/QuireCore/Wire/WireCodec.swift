@@ -16,7 +16,9 @@ package enum WireCodec {
 
     /// Reads one message, without its newline.
     package static func decode<Message: Decodable>(_ type: Message.Type, from line: [UInt8]) throws -> Message {
-        if let type = type as? any JSONReadable.Type, let message = type.init(message: line) as? Message { return message }
+        if let type = type as? any JSONReadable.Type, let message = type.init(message: line) as? Message {
+            return message
+        }
         return try JSONDecoder().decode(type, from: Data(line))
     }
 

@@ -121,13 +121,20 @@ extension Driver {
     func directoryInode(_ directory: Node) -> UInt64 { table.locked { _ in directory.inode } }
 
     /// CREATE: a new file, opened.
-    func create(_ reply: consuming Reply, _ directory: Node, _ name: FileName, _ mode: mode_t, _ flags: CInt) {
+    ///
+    /// - Parameter passes: see `coordinated`.
+    func create(
+        _ reply: consuming Reply, _ directory: Node, _ name: FileName, _ mode: mode_t, _ flags: CInt,
+        passes: Bool = true
+    ) {
         if table.handles.isWorthWaiting {
-            return parkForHandle(reply) { driver, reply in driver.create(reply, directory, name, mode, flags) }
+            return parkForHandle(reply) { driver, reply in
+                driver.create(reply, directory, name, mode, flags, passes: passes)
+            }
         }
         if mustAskCoordinator {
             let accesses = accesses(writing: name, in: directory)
-            coordinated(reply, accesses) { driver, reply, claim in
+            coordinated(reply, accesses, passes: passes) { driver, reply, claim in
                 driver.performCreate(reply, directory, name, mode, flags, claim)
             }
         } else {
@@ -164,6 +171,8 @@ extension Driver {
             // The file holds the claim.
             settle(enterAppearance(name, in: directory, claim, thread), nil, in: directory)
             return node
+        } askAgain: { driver, reply in
+            driver.create(reply, directory, name, mode, flags, passes: false)
         }
     }
 
@@ -184,6 +193,8 @@ extension Driver {
             openat(parent.raw, ".", flags | quire_O_TMPFILE, mode & 0o7777)
         } enter: { status in
             table.lookUpNameless(FileStatus(status))
+        } askAgain: { driver, reply in
+            driver.createNameless(reply, directory, mode, flags)
         }
     }
 
@@ -192,13 +203,15 @@ extension Driver {
     /// - Parameters:
     ///   - open: makes it in the store, with the open flags it is given.
     ///   - enter: gives its node.
+    ///   - askAgain: begins anew, as an app came between.
     private func makeFile(
         _ reply: consuming Reply, in directory: Node, _ mode: mode_t, _ flags: CInt, _ claim: HeldClaim?,
-        open: (Descriptor, CInt) -> CInt, enter: (stat) -> Node
+        open: (Descriptor, CInt) -> CInt, enter: (stat) -> Node, askAgain: (Driver, consuming Reply) -> Void
     ) {
         let caller = reply.caller
-        let made = Result { () throws(DriverError) -> (Node, stat, OpenFile, OpenAnswer) in
-            try gate.shared { () throws(DriverError) -> (Node, stat, OpenFile, OpenAnswer) in
+        let made = Result { () throws(DriverError) -> (Node, stat, OpenFile, OpenAnswer)? in
+            try gate.shared { () throws(DriverError) -> (Node, stat, OpenFile, OpenAnswer)? in
+                if isStale(claim?.pass) { return nil }
                 try table.handles.admit()
                 let parent = try resolver.directory(directory)
                 let raw = open(parent, wantedStoreFlags(flags))
@@ -213,14 +226,8 @@ extension Driver {
                 return (node, status, file, register(file, status))
             }
         }
-        answer(reply, created: made)
-    }
-
-    private func answer(
-        _ reply: consuming Reply, created made: Result<(Node, stat, OpenFile, OpenAnswer), DriverError>
-    ) {
         switch made {
-        case .success((let node, let status, let file, let answer)):
+        case .success((let node, let status, let file, let answer)?):
             staleAnswers.settle(file.thread)
             let handle = file.retainedHandle()
             let taken = reply.created(
@@ -230,6 +237,7 @@ extension Driver {
                 close(handle)
                 table.forget(node, 1)
             }
+        case .success(nil): askAgain(self, reply)
         case .failure(let error): reply.error(error.errno)
         }
     }

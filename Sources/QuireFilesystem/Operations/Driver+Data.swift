@@ -1,6 +1,7 @@
 import CFuse
 import CLinux
 import Glibc
+import QuireCoordination
 import QuireCore
 import Synchronization
 
@@ -34,7 +35,9 @@ extension Driver {
     func write(
         _ reply: consuming Reply, _ file: OpenFile, _ bytes: UnsafeRawBufferPointer, _ offset: off_t, isDelayed: Bool
     ) {
-        if !isDelayed, let claim = file.claim, claim.hasEnded, mustAskCoordinator {
+        if !isDelayed, let claim = file.claim, claim.hasEnded, mustAskCoordinator,
+            services.coordinator.pass(for: accesses(writing: file.node)) == nil
+        {
             return resume(claim, reply, file, Array(bytes), offset)
         }
         performWrite(reply, file, bytes, offset, isDelayed: isDelayed)

@@ -29,19 +29,21 @@ extension Driver {
     }
 
     /// OPEN. A dataless file is downloaded first, unless it is opened to be emptied.
-    func open(_ reply: consuming Reply, _ node: Node, _ flags: CInt) {
+    ///
+    /// - Parameter passes: see `coordinated`.
+    func open(_ reply: consuming Reply, _ node: Node, _ flags: CInt, passes: Bool = true) {
         if table.handles.isWorthWaiting {
-            return parkForHandle(reply) { driver, reply in driver.open(reply, node, flags) }
+            return parkForHandle(reply) { driver, reply in driver.open(reply, node, flags, passes: passes) }
         }
         if mustAskCoordinator {
             let isWriter = Self.isWriter(flags) || flags & O_TRUNC != 0
             let accesses = isWriter ? accesses(writing: node) : accesses(reading: node)
             let keepsLock = flags & O_TRUNC != 0 && writesBack.load(ordering: .relaxed)
-            coordinated(reply, accesses, mayRetry: keepsLock) { driver, reply, claim in
+            coordinated(reply, accesses, passes: passes, mayRetry: keepsLock) { driver, reply, claim in
                 if driver.wasReplaced(node, accesses), driver.staleAnswers.mayAnswer(reply.caller.pid) {
                     return reply.error(ESTALE)
                 }
-                driver.performOpen(reply, node, flags, isWriter ? claim : nil, hasAsked: true)
+                driver.performOpen(reply, node, flags, isWriter ? claim : nil, hasAsked: true, pass: claim?.pass)
             }
         } else {
             performOpen(reply, node, flags, nil, hasAsked: false)
@@ -49,19 +51,19 @@ extension Driver {
     }
 
     private func performOpen(
-        _ reply: consuming Reply, _ node: Node, _ flags: CInt, _ claim: HeldClaim?, hasAsked: Bool,
+        _ reply: consuming Reply, _ node: Node, _ flags: CInt, _ claim: HeldClaim?, hasAsked: Bool, pass: Pass? = nil,
         arriving: (any ArrivingContent)? = nil
     ) {
         let caller = reply.caller
         var mustAsk = false
         let opened = Result { () throws(DriverError) -> (OpenFile, OpenAnswer)? in
             try gate.shared { () throws(DriverError) -> (OpenFile, OpenAnswer)? in
-                mustAsk = !hasAsked && mustAskCoordinator
+                mustAsk = hasAsked ? isStale(pass) : mustAskCoordinator
                 return mustAsk ? nil : try openFile(node, flags, claim, caller, arriving)
             }
         }
         // An app came between.
-        if mustAsk { return open(reply, node, flags) }
+        if mustAsk { return open(reply, node, flags, passes: false) }
         switch opened {
         case .success((let file, let answer)?):
             let handle = file.retainedHandle()
@@ -69,11 +71,11 @@ extension Driver {
             if !reply.opened(handle, flags: answer.flags, backing: answer.backing) { close(handle) }
         case .success(nil) where flags & (O_ACCMODE | O_TRUNC) == O_RDONLY:
             parkForReading(reply, node) { driver, reply, arriving in
-                driver.performOpen(reply, node, flags, claim, hasAsked: hasAsked, arriving: arriving)
+                driver.performOpen(reply, node, flags, claim, hasAsked: hasAsked, pass: pass, arriving: arriving)
             }
         case .success(nil):
             parkForContent(reply, node) { driver, reply in
-                driver.performOpen(reply, node, flags, claim, hasAsked: hasAsked)
+                driver.performOpen(reply, node, flags, claim, hasAsked: hasAsked, pass: pass)
             }
         case .failure(let error):
             if error.errno == ESTALE { staleAnswers.note(caller.pid) }

@@ -5,11 +5,15 @@ import QuireCore
 
 extension Driver {
     /// UNLINK and RMDIR.
-    func remove(_ reply: consuming Reply, _ directory: Node, _ name: FileName, isDirectory: Bool) {
+    ///
+    /// - Parameter passes: see `coordinated`.
+    func remove(
+        _ reply: consuming Reply, _ directory: Node, _ name: FileName, isDirectory: Bool, passes: Bool = true
+    ) {
         if isContainerRoot(directory, name) { return reply.error(EBUSY) }
         if mustAskCoordinator {
             let accesses = accesses(writing: name, in: directory, .deleting)
-            coordinated(reply, accesses, mayRetry: true) { driver, reply, claim in
+            coordinated(reply, accesses, passes: passes, mayRetry: true) { driver, reply, claim in
                 driver.staleAnswers.settle(reply.caller.pid)
                 driver.performRemove(reply, directory, name, isDirectory: isDirectory, claim, hasAsked: true)
             }
@@ -26,7 +30,7 @@ extension Driver {
         var mustAsk = false
         let done = Result { () throws(DriverError) -> Void in
             try gate.shared { () throws(DriverError) -> Void in
-                mustAsk = !hasAsked && mustAskCoordinator
+                mustAsk = hasAsked ? isStale(claim?.pass) : mustAskCoordinator
                 if mustAsk { return }
                 let parent = try resolver.directory(directory)
                 let status = try StoreCall.status(in: parent, name)
@@ -41,7 +45,7 @@ extension Driver {
             }
         }
         // An app came between.
-        if mustAsk { return remove(reply, directory, name, isDirectory: isDirectory) }
+        if mustAsk { return remove(reply, directory, name, isDirectory: isDirectory, passes: false) }
         guard case .success = done else { return answer(reply, done) }
         settle(enterDisappearance(name, in: directory, claim, thread), claim, in: directory)
         answer(reply, done)

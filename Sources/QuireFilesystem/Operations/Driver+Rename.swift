@@ -30,11 +30,14 @@ extension Driver {
         return containerRoots.withLock { $0.contains(top) } ? top : nil
     }
 
-    func renameInOrder(_ reply: consuming Reply, _ source: Entry, _ target: Entry, _ flags: CUnsignedInt) {
+    /// - Parameter passes: see `coordinated`.
+    func renameInOrder(
+        _ reply: consuming Reply, _ source: Entry, _ target: Entry, _ flags: CUnsignedInt, passes: Bool = true
+    ) {
         if mustAskCoordinator {
             let isSave = flags & Self.exchange == 0 ? isSafeSave(source, target) : isSafeExchange(source, target)
             let accesses = accesses(moving: source, to: target, isSave: isSave)
-            coordinated(reply, accesses, mayRetry: true) { driver, reply, claim in
+            coordinated(reply, accesses, passes: passes, mayRetry: true) { driver, reply, claim in
                 driver.staleAnswers.settle(reply.caller.pid)
                 driver.performRename(reply, source, target, flags, isSave: isSave, claim, hasAsked: true)
             }
@@ -53,7 +56,7 @@ extension Driver {
         let exchanges = flags & Self.exchange != 0
         let done = Result { () throws(DriverError) -> UntoldChange? in
             try gate.shared { () throws(DriverError) -> UntoldChange? in
-                mustAsk = !hasAsked && mustAskCoordinator
+                mustAsk = hasAsked ? isStale(claim?.pass) : mustAskCoordinator
                 if mustAsk { return .nothing }
                 var kept = UntoldChange.nothing
                 for entry in exchanges ? [] : Self.takenAway(source, target) {
@@ -67,7 +70,7 @@ extension Driver {
             }
         }
         // An app came between.
-        if mustAsk { return renameInOrder(reply, source, target, flags) }
+        if mustAsk { return renameInOrder(reply, source, target, flags, passes: false) }
         switch done {
         case .success(let untold?):
             settle(untold, claim, in: target.directory)

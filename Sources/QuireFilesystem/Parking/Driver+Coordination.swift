@@ -10,6 +10,9 @@ extension Driver {
     /// Whether any explicit claim or presenter is about. One atomic load.
     var mustAskCoordinator: Bool { services.coordinator.isActive }
 
+    /// Whether somebody came between a program that goes on without a claim. Inside the gate.
+    func isStale(_ pass: Pass?) -> Bool { pass.map { !services.coordinator.isValid($0) } ?? false }
+
     func accesses(reading node: Node) -> [Access] { table.path(of: node).map { [Access.reading($0)] } ?? [] }
 
     func accesses(writing node: Node, _ option: WritingOption = .inPlace) -> [Access] {
@@ -37,10 +40,12 @@ extension Driver {
     /// Past the deadline a read goes on and a write gets EBUSY; an interrupted program gets EINTR. What the program's own
     /// process holds a claim for is done at once.
     /// - Parameters:
+    ///   - passes: a `Pass` is enough. The operation looks inside the gate whether that `isStale`, and begins anew without
+    ///     `passes` where it is.
     ///   - mayRetry: the kernel keeps locks meanwhile and begins anew after ESTALE, see `PatientRetries`.
     ///   - operation: gets the claim, which lasts until it is let go of; nil where there is none.
     func coordinated(
-        _ reply: consuming Reply, _ accesses: [Access], mayRetry: Bool = false,
+        _ reply: consuming Reply, _ accesses: [Access], passes: Bool = false, mayRetry: Bool = false,
         _ operation: @escaping @Sendable (Driver, consuming Reply, HeldClaim?) -> Void
     ) {
         guard !accesses.isEmpty else { return operation(self, reply, nil) }
@@ -53,6 +58,9 @@ extension Driver {
             staleAnswers.settle(thread)
             return reply.error(error.errno)
         case .unknown, nil: break
+        }
+        if passes, let pass = coordinator.pass(for: accesses) {
+            return operation(self, reply, HeldClaim(pass, of: coordinator))
         }
         // Nobody to ask, nothing in the way: the common case, decided here. What is wrong shows again below.
         if let claim = try? coordinator.tryAcquire(accesses, purpose: .mount, processID: thread) {

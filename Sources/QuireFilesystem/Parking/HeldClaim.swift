@@ -10,11 +10,22 @@ final class HeldClaim: Sendable {
     private let claim: Lock<Claim?>
     /// Whether the access is part of a coordinated access of the program's own process: its changes are that claim's.
     let isCovered: Bool
+    /// In place of a claim: it counts as one that was ended.
+    let pass: Pass?
 
     /// - Parameter claim: nil where the program's process holds a claim of its own over the item.
     init(_ claim: Claim?, of coordinator: Coordinator) {
         self.claim = Lock(claim)
         self.isCovered = claim == nil
+        self.pass = nil
+        self.coordinator = coordinator
+    }
+
+    /// Leave without a claim.
+    init(_ pass: Pass, of coordinator: Coordinator) {
+        self.claim = Lock(nil)
+        self.isCovered = false
+        self.pass = pass
         self.coordinator = coordinator
     }
 

@@ -74,7 +74,7 @@ extension OpenFile {
 extension Driver {
     /// Has a handle give up its claim when it comes to rest.
     func watch(_ file: OpenFile) {
-        guard file.isWriter, let claim = file.claim, !claim.isCovered else { return }
+        guard file.isWriter, let claim = file.claim, !claim.isCovered, !claim.hasEnded else { return }
         quietHandles.watch(file) { [weak self] in await self?.settle($0) }
     }
 
