@@ -1,8 +1,9 @@
+import QuireTransport
 import Glibc
 import QuireCore
 import Testing
 
-@testable import quire
+@testable import QuireMain
 
 @Suite("Output")
 struct OutputTests {

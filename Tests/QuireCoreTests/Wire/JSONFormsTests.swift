@@ -1,5 +1,6 @@
 import Foundation
 import QuireCore
+import QuireTransport
 import QuireTestSupport
 import Testing
 
