@@ -9,10 +9,10 @@ struct TrigramTests {
     func rarest() {
         let names = ["report 17.pdf", "report 18.pdf", "letter 17.pdf"].map { Array($0.utf8) }
         let frequencies = TrigramFrequencies(names: names)
-        #expect(frequencies.rarest(2, of: [Array("report 18".utf8)]).map(\.quoted) == ["\" 18\"", "\"rep\""])
-        #expect(NameSearch.match([Array("letter".utf8)], .unknown) == "\"let\" AND \"ett\"")
+        #expect(frequencies.rarePair(of: [Array("report 18".utf8)]).map(\.quoted) == ["\" 18\"", "\"rep\""])
+        #expect(NameSearch.match([Array("letter".utf8)], .unknown) == "\"let\" AND \"ter\"")
         #expect(NameSearch.match([Array("a\"b".utf8)], .unknown) == "\"a\"\"b\"")
-        #expect(frequencies.rarest(2, of: [Array("pdf".utf8), Array("pdf".utf8)]).count == 1)
+        #expect(frequencies.rarePair(of: [Array("pdf".utf8), Array("pdf".utf8)]).count == 1)
     }
 
     @Test("what an index tells of its names, it tells anew when there are many more")
@@ -21,7 +21,7 @@ struct TrigramTests {
             func rarest() async throws -> [String] {
                 try await drive.index.settle()
                 return try await drive.index.read("a sample") { [trigrams = drive.index.trigrams] db in
-                    try trigrams.frequencies(db).rarest(1, of: [Array("bay window".utf8)]).map(\.quoted)
+                    try trigrams.frequencies(db).rarePair(of: [Array("bay window".utf8)]).prefix(1).map(\.quoted)
                 }
             }
             for number in 0..<10 { try drive.create(#require(RelativePath(parsing: "bay \(number)")), "x") }

@@ -26,10 +26,10 @@ enum NameSearch {
         END;
         """
 
-    /// What `MATCH` is to find: the two rarest trigrams of the runs. To look up more takes longer than to rule out by their
-    /// names what those two find.
+    /// What `MATCH` is to find: two rare trigrams of the runs. To look up more takes longer than to rule out by their names
+    /// what those two find.
     static func match(_ runs: [[UInt8]], _ frequencies: TrigramFrequencies) -> String {
-        frequencies.rarest(2, of: runs).map(\.quoted).joined(separator: " AND ")
+        frequencies.rarePair(of: runs).map(\.quoted).joined(separator: " AND ")
     }
 
     /// Brings the table up to date with the next names of the queue.
