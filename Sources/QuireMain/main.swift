@@ -1,5 +1,5 @@
-import QuireCommandLine
 import Glibc
+import QuireCommandLine
 
 var arguments = HomeOptions.takingLeadingHome(ArgumentBytes.arguments()) { setenv("QUIRE_HOME", $0, 1) }
 if MountHelper.isMeant(program: CommandLine.arguments.first ?? "", arguments: arguments) {

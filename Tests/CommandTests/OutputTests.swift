@@ -1,6 +1,6 @@
-import QuireTransport
 import Glibc
 import QuireCore
+import QuireTransport
 import Testing
 
 @testable import QuireMain

@@ -1,5 +1,5 @@
-import QuireCommandLine
 import ArgumentParser
+import QuireCommandLine
 import QuireCore
 
 /// What `download`, `evict`, `pin` and `unpin` share: each path in turn, refusals told, exit code 1 when there was one.

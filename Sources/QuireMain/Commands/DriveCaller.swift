@@ -1,5 +1,5 @@
-import QuireTransport
 import QuireCore
+import QuireTransport
 
 /// Whoever answers the methods of the control socket: the daemon, or this process when none runs.
 protocol DriveCaller: Sendable {

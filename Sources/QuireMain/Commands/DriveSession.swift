@@ -1,6 +1,6 @@
 import QuireCommandLine
-import QuireTransport
 import QuireCore
+import QuireTransport
 
 /// A subcommand's way to the drive: who answers, and how paths are meant.
 struct DriveSession: Sendable {

@@ -1,5 +1,5 @@
-import QuireCommandLine
 import ArgumentParser
+import QuireCommandLine
 import QuireCore
 
 struct Info: AsyncParsableCommand {

@@ -1,8 +1,8 @@
-import QuireCommandLine
 import ArgumentParser
 import Glibc
-import QuireTransport
+import QuireCommandLine
 import QuireCore
+import QuireTransport
 
 struct Mount: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

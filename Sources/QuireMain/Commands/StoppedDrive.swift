@@ -1,5 +1,5 @@
-import QuireCommandLine
 import Logging
+import QuireCommandLine
 import QuireCore
 import QuireIndex
 import QuireStore

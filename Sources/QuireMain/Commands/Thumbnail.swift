@@ -1,6 +1,6 @@
-import QuireCommandLine
 import ArgumentParser
 import Foundation
+import QuireCommandLine
 import QuireCore
 import QuireThumbnails
 

@@ -1,8 +1,8 @@
-import QuireCommandLine
 import ArgumentParser
 import Glibc
-import QuireTransport
+import QuireCommandLine
 import QuireCore
+import QuireTransport
 
 struct Unmount: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

@@ -1,5 +1,5 @@
-import QuireTransport
 import QuireCore
+import QuireTransport
 import Synchronization
 
 /// A client's life: what it holds is given back when its connection ends.

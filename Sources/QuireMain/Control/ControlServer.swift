@@ -1,7 +1,7 @@
 import Glibc
 import Logging
-import QuireTransport
 import QuireCore
+import QuireTransport
 import ServiceLifecycle
 import Synchronization
 

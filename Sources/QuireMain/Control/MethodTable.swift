@@ -1,5 +1,5 @@
-import QuireTransport
 import QuireCore
+import QuireTransport
 
 /// The methods that can be asked for, by name.
 struct MethodTable: Sendable {

@@ -1,12 +1,12 @@
 import Glibc
 import Logging
-import QuireTransport
 import QuireCoordination
 import QuireCore
 import QuireFilesystem
 import QuireIndex
 import QuireStore
 import QuireSync
+import QuireTransport
 import ServiceLifecycle
 import UnixSignals
 

@@ -1,11 +1,11 @@
 import Glibc
 import Logging
-import QuireTransport
 import QuireCoordination
 import QuireCore
 import QuireFilesystem
 import QuireIndex
 import QuireSync
+import QuireTransport
 
 /// The control socket's methods, as the daemon answers them.
 struct DaemonMethods {

@@ -1,5 +1,5 @@
-import QuireCommandLine
 import Logging
+import QuireCommandLine
 
 /// A log that the journal reads: each line with its priority in front (sd-daemon(3)), without a time of its own.
 struct JournalLogHandler: LogHandler {

@@ -1,7 +1,7 @@
 import Logging
-import QuireTransport
 import QuireCoordination
 import QuireCore
+import QuireTransport
 import Synchronization
 
 /// Carries calls to the presenters of one client, and their answers back.

@@ -1,5 +1,5 @@
-import QuireTransport
 import QuireCore
+import QuireTransport
 
 /// Answers methods in this process, by the same table as the daemon's and the same messages.
 struct LocalCaller: DriveCaller {

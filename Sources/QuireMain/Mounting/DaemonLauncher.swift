@@ -1,8 +1,8 @@
-import QuireCommandLine
 import Glibc
-import QuireTransport
+import QuireCommandLine
 import QuireCore
 import QuireStore
+import QuireTransport
 
 /// Starts the daemon in the background and waits until it serves, or says why it does not.
 struct DaemonLauncher {

@@ -1,7 +1,7 @@
 import CLinux
-import QuireTransport
 import QuireCore
 import QuireStore
+import QuireTransport
 
 /// Finds out who serves a home, waiting for a daemon that is just starting or just ending.
 struct HomeStanding: Sendable {

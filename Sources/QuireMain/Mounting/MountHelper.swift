@@ -1,5 +1,5 @@
-import QuireCommandLine
 import Glibc
+import QuireCommandLine
 import QuireCore
 
 /// The form in which mount(8) and mount.fuse3(8) call a file system's program:

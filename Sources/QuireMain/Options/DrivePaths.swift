@@ -1,5 +1,5 @@
-import QuireCommandLine
 import Glibc
+import QuireCommandLine
 import QuireCore
 
 /// Understands paths as a person gives them: on the mount, in the store, or relative to the drive's root.

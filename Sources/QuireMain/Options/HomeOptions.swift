@@ -1,6 +1,6 @@
-import QuireCommandLine
 import ArgumentParser
 import Glibc
+import QuireCommandLine
 import QuireCore
 
 /// Options that every subcommand takes.

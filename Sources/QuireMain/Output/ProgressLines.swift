@@ -1,5 +1,5 @@
-import QuireCommandLine
 import Glibc
+import QuireCommandLine
 import QuireCore
 import Synchronization
 

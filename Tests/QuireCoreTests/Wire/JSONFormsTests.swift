@@ -1,7 +1,7 @@
 import Foundation
 import QuireCore
-import QuireTransport
 import QuireTestSupport
+import QuireTransport
 import Testing
 
 @Suite("Messages without a general coder")
