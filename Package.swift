@@ -14,6 +14,7 @@ let package = Package(
     name: "quire",
     products: [
         .executable(name: "quire", targets: ["quire"]),
+        .executable(name: "quire-main", targets: ["QuireMain"]),
         .library(name: "Quire", targets: ["Quire"]),
     ],
     dependencies: [
@@ -123,10 +124,22 @@ let package = Package(
                 .product(name: "Logging", package: "swift-log"),
             ],
             swiftSettings: settings),
+        // What both programs of the command line share; without Foundation.
+        .target(name: "QuireCommandLine", dependencies: ["QuireCore"], swiftSettings: settings),
+        // The command: it asks the daemon where that is all there is to do, and becomes the whole program otherwise. Static and
+        // at a fixed address, as the dynamic linker and the reading of arguments took longer than most searches.
         .executableTarget(
             name: "quire",
+            dependencies: ["QuireCommandLine"],
+            swiftSettings: settings,
+            linkerSettings: [
+                .unsafeFlags(["-static-executable", "-use-ld=lld"], .when(configuration: .release))
+            ]),
+        // All commands, and the daemon.
+        .executableTarget(
+            name: "QuireMain",
             dependencies: [
-                "CLinux",
+                "CLinux", "QuireCommandLine",
                 "QuireTransport", "QuireCore", "QuireStore", "QuireIndex", "QuireCoordination", "QuireProviders",
                 "QuireSync", "QuireConfinement", "QuireContent", "QuireThumbnails",
                 "QuireFilesystem",
@@ -188,7 +201,9 @@ let package = Package(
             .testTarget(
                 name: "CommandTests",
                 dependencies: [
-                    "quire", "QuireTransport", "QuireCore", .product(name: "Logging", package: "swift-log"),
+                    "QuireMain", "QuireCommandLine", "QuireTransport", "QuireCore", "QuireTestSupport",
+                    .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                    .product(name: "Logging", package: "swift-log"),
                 ],
                 swiftSettings: settings),
             // Load that a script is too slow for; the end-to-end tests run it on drives.
@@ -209,7 +224,7 @@ let package = Package(
                 path: "Benchmarks/Daemon", swiftSettings: settings),
             // Drives the built binary from the outside: real mounts, real programs.
             .testTarget(
-                name: "EndToEndTests", dependencies: ["quire", "QuireCore"], exclude: ["Programs"],
+                name: "EndToEndTests", dependencies: ["quire", "QuireMain", "QuireCore"], exclude: ["Programs"],
                 swiftSettings: settings),
         ]
 )

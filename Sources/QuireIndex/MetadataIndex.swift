@@ -15,6 +15,7 @@ package final class MetadataIndex: StoreEventSink {
     let root: Int64
     let tagged: TaggedInodes
     let clock: @Sendable () -> FileTime
+    let trigrams = TrigramSample()
     private let marker: OpenMarker
     private let thread: OwnedThread
     private let collector: ChangeCollector

@@ -6,7 +6,7 @@ package import QuireCore
 /// The connection is the client's life: when it closes, all that the client holds there is given back.
 package final class DriveConnection: Sendable {
     /// The socket's name in the home directory.
-    package static let socketName = "daemon.sock"
+    package static let socketName = DriveSocket.name
 
     private let loop: MessageLoop
     /// This end.
@@ -40,7 +40,8 @@ package final class DriveConnection: Sendable {
     private init(
         home: String, makePeer: (_ ended: @escaping @Sendable () -> Void) -> RPCPeer
     ) throws(QuireError) {
-        let descriptor = try Self.connect(home: home)
+        let descriptor = try DriveSocket.connect(home: home)
+        SocketAddress.prepare(descriptor)
         do {
             loop = try MessageLoop()
         } catch {
@@ -74,33 +75,5 @@ package final class DriveConnection: Sendable {
         _ method: Method.Type, onPartial: (@Sendable (Method.Partial) -> Void)? = nil
     ) async throws(QuireError) -> Method.Result where Method.Parameters == WireNothing {
         try await peer.call(method, WireNothing(), onPartial: onPartial)
-    }
-
-    private static func connect(home: String) throws(QuireError) -> Int32 {
-        let descriptor = try SocketAddress.makeSocket()
-        do {
-            try SocketAddress.withAddress(directory: home, name: socketName) { address, length throws(QuireError) in
-                guard Glibc.connect(descriptor, address, length) == 0 else { throw refusal(errno, home: home) }
-            }
-        } catch {
-            Glibc.close(descriptor)
-            guard error.code == .notFound else { throw error }
-            throw refusal(ENOENT, home: home)
-        }
-        SocketAddress.prepare(descriptor)
-        return descriptor
-    }
-
-    private static func refusal(_ code: Int32, home: String) -> QuireError {
-        switch code {
-        case ENOENT, ECONNREFUSED:
-            QuireError(.unavailable, "no daemon serves the drive in \(home)", remedy: "Start it with `quire mount`")
-        case EACCES, EPERM:
-            QuireError(.notAllowed, "the drive in \(home) belongs to another user")
-        case EAGAIN:
-            QuireError(.temporary, "the daemon of \(home) has too many clients waiting", remedy: "Try again")
-        default:
-            QuireError(.unavailable, "cannot connect to the daemon of \(home): \(String(cString: strerror(code)))")
-        }
     }
 }

@@ -338,7 +338,16 @@ package final class RPCPeer: MessageHandler {
         state.withLock { $0.answering[cancel.params.id] }?.fire()
     }
 
-    private struct PartialHeader: Codable, Sendable {
+    private struct PartialHeader: Codable, Sendable, JSONReadable {
         var id: RPCIdentifier
+
+        init(from scanner: inout JSONScanner) throws(JSONScanner.Refusal) {
+            var id: RPCIdentifier?
+            try scanner.object { name, scanner throws(JSONScanner.Refusal) in
+                if name == "id" { id = try RPCIdentifier(from: &scanner) } else { try scanner.skip() }
+            }
+            guard let id else { throw JSONScanner.Refusal() }
+            self.id = id
+        }
     }
 }

@@ -1,7 +1,9 @@
 import Glibc
+import QuireCommandLine
 
-var arguments = HomeOptions.takingLeadingHome(ArgumentBytes.arguments()) { setenv("QUIRE_HOME", $0, 1) }
-if MountHelper.isMeant(program: CommandLine.arguments.first ?? "", arguments: arguments) {
-    arguments = MountHelper.command(arguments)
+if let find = QuickFind(ArgumentBytes.arguments()), !WholeProgram.isMountHelper,
+    let code = find.run(environment: { getenv($0).map { String(cString: $0) } })
+{
+    exit(code)
 }
-exit(await QuireCommand.run(arguments: arguments))
+WholeProgram.become()

@@ -1,8 +1,9 @@
 import ArgumentParser
+import QuireCommandLine
 import QuireCore
 import Testing
 
-@testable import quire
+@testable import QuireMain
 
 @Suite("Arguments")
 struct ArgumentTests {
@@ -47,11 +48,11 @@ struct ArgumentTests {
 
     @Test("An expression is a pattern for the name, or a condition")
     func expressions() throws {
-        #expect(try Find.split("*.txt", name: nil) == ("*.txt", nil))
-        #expect(try Find.split("size > 3", name: "a*") == ("a*", "size > 3"))
-        #expect(try Find.split(" ", name: nil) == (nil, nil))
-        #expect(try Find.split(nil, name: "b") == ("b", nil))
-        #expect(throws: QuireError.self) { _ = try Find.split("*.txt", name: "a") }
+        #expect(try FindExpression.split("*.txt", name: nil) == ("*.txt", nil))
+        #expect(try FindExpression.split("size > 3", name: "a*") == ("a*", "size > 3"))
+        #expect(try FindExpression.split(" ", name: nil) == (nil, nil))
+        #expect(try FindExpression.split(nil, name: "b") == ("b", nil))
+        #expect(throws: QuireError.self) { _ = try FindExpression.split("*.txt", name: "a") }
     }
 
     @Test("Mount options")

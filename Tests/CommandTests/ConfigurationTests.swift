@@ -3,7 +3,7 @@ import QuireCore
 import QuireSync
 import Testing
 
-@testable import quire
+@testable import QuireMain
 
 @Suite("Configuration")
 struct ConfigurationTests {

@@ -6,7 +6,7 @@ import Synchronization
 import Testing
 
 @testable import QuireTransport
-@testable import quire
+@testable import QuireMain
 
 /// A method for tests: answers with its text, in parts when asked, or waits.
 private enum Echo: WireMethod {

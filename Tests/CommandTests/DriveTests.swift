@@ -5,7 +5,7 @@ import QuireStore
 import Synchronization
 import Testing
 
-@testable import quire
+@testable import QuireMain
 
 /// An index of fixed content.
 final class FixedCatalog: DriveCatalog {

@@ -4,7 +4,7 @@ import QuireCore
 import Synchronization
 import Testing
 
-@testable import quire
+@testable import QuireMain
 
 @Suite("Mount helper")
 struct MountHelperTests {

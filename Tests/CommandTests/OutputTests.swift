@@ -1,8 +1,9 @@
 import Glibc
 import QuireCore
+import QuireTransport
 import Testing
 
-@testable import quire
+@testable import QuireMain
 
 @Suite("Output")
 struct OutputTests {

@@ -1,7 +1,7 @@
 import QuireCore
 import Testing
 
-@testable import quire
+@testable import QuireMain
 
 @Suite("What the keeper of thumbnails is told")
 struct ThumbnailInboxTests {

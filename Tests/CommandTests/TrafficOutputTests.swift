@@ -2,7 +2,7 @@ import QuireCore
 import Testing
 
 @testable import QuireSync
-@testable import quire
+@testable import QuireMain
 
 @Suite("What is said of transfers")
 struct TrafficOutputTests {

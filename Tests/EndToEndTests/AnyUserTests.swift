@@ -16,7 +16,7 @@ private struct OrdinaryUser {
     static func make(_ name: String, in space: Workspace) async throws -> OrdinaryUser {
         // The build may lie where only root can go.
         try await space.sh(
-            "chmod 755 .; mkdir \(name); chown \(name): \(name); test -e quire || { cp '\(Machine.quire)' quire; chmod 755 quire; }"
+            "chmod 755 .; mkdir \(name); chown \(name): \(name); test -e quire || \(Machine.copyPrograms)"
         )
         let uid = try await space.sh("id -u \(name)").trimmingCharacters(in: .whitespacesAndNewlines)
         return OrdinaryUser(space: space, name: name, uid: Int(uid) ?? -1, directory: "\(space.root)/\(name)")

@@ -69,7 +69,7 @@ extension EndToEnd {
             try await Workspace.use { space in
                 // The build may lie where only root can go.
                 try await space.sh(
-                    "chmod 755 .; mkdir user; cp '\(Machine.quire)' quire; chown nobody user; chmod 755 quire")
+                    "chmod 755 .; mkdir user; \(Machine.copyPrograms); chown nobody user")
                 let user = "\(space.root)/user"
                 let script = """
                     export HOME=\(user) QUIRE_HOME=\(user)/home PATH=$PATH:\(space.root)
@@ -100,7 +100,7 @@ extension EndToEnd {
         func forbiddenDevice() async throws {
             try await Workspace.use { space in
                 try await space.sh(
-                    "touch device; chmod 600 device; chmod 755 .; mkdir user; cp '\(Machine.quire)' quire; chown nobody user; chmod 755 quire"
+                    "touch device; chmod 600 device; chmod 755 .; mkdir user; \(Machine.copyPrograms); chown nobody user"
                 )
                 let user = "\(space.root)/user"
                 let outcome = await Command(

@@ -43,7 +43,8 @@ extension EndToEnd {
         }
 
         @Test(
-            "make install places binary, helper, manual pages, completions and service; make uninstall takes them away")
+            "make install places programs, helper, manual pages, completions and service; make uninstall takes them away"
+        )
         func installation() async throws {
             try await Workspace.use { space in
                 let sources = URL(fileURLWithPath: Machine.programs).appendingPathComponent("../../..").path
@@ -56,6 +57,7 @@ extension EndToEnd {
                     "opt/quire/share/fish/vendor_completions.d/quire.fish",
                     "opt/quire/share/systemd/user/quire.service", "sbin/mount.fuse.quire",
                 ] { #expect(files.contains("./\(file)\n"), "\(file)") }
+                #expect(files.contains("./opt/quire/libexec/quire/quire-main\n"))
                 #expect(try await space.sh("readlink root/sbin/mount.fuse.quire") == "/opt/quire/bin/quire\n")
                 #expect(try await space.sh("root/opt/quire/bin/quire --version") == "0.1.0\n")
                 try await space.sh("bash -n root/opt/quire/share/bash-completion/completions/quire")

@@ -161,7 +161,7 @@ extension Endurance {
                 // The build may lie where only root can go.
                 try await space.sh(
                     """
-                    chmod 755 .; cp '\(Machine.quire)' quire; cp '\(Machine.stress)' quire-stress; chmod 755 quire quire-stress
+                    chmod 755 .; \(Machine.copyPrograms); cp '\(Machine.stress)' quire-stress; chmod 755 quire-stress
                     mkdir user.home user; chown 65534:65534 user.home user; chmod 700 user.home
                     """)
                 let drive = try await space.drive("user", binary: "\(space.root)/quire")

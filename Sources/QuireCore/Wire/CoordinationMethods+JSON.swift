@@ -1,11 +1,16 @@
 // The messages of a coordinated access, as they are read and written without a general coder.
 
 extension WirePath: JSONReadable, JSONWritable {
-    /// Only of a string.
     package init(from scanner: inout JSONScanner) throws(JSONScanner.Refusal) {
-        guard scanner.isAtString(), let path = RelativePath(parsing: try scanner.string()) else {
-            throw JSONScanner.Refusal()
+        var path: RelativePath?
+        if scanner.isAtString() {
+            path = RelativePath(parsing: try scanner.string())
+        } else {
+            try scanner.object { name, scanner throws(JSONScanner.Refusal) in
+                if name == "base64" { path = Self.path(base64: try scanner.string()) } else { try scanner.skip() }
+            }
         }
+        guard let path else { throw JSONScanner.Refusal() }
         self.init(path)
     }
 

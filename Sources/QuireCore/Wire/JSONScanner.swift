@@ -4,7 +4,9 @@
 /// refuses, such a decoder decides about. Nesting and the digits of numbers are bounded.
 package struct JSONScanner {
     /// What is next is not what was asked for, or not certain to be.
-    package struct Refusal: Error {}
+    package struct Refusal: Error {
+        package init() {}
+    }
 
     private let bytes: [UInt8]
     /// The next byte.
@@ -147,6 +149,17 @@ package struct JSONScanner {
             }
         }
         return try Self.text(unescaped[...])
+    }
+
+    /// The bytes of the string that is next, where all are printable ASCII as they stand. Nil elsewhere: then nothing is read.
+    package mutating func plainString() -> ArraySlice<UInt8>? {
+        skipSpace()
+        guard position < bytes.count, bytes[position] == 0x22 else { return nil }
+        var end = position + 1
+        while end < bytes.count, (0x20..<0x7F).contains(bytes[end]), bytes[end] != 0x22, bytes[end] != 0x5C { end += 1 }
+        guard end < bytes.count, bytes[end] == 0x22 else { return nil }
+        defer { position = end + 1 }
+        return bytes[position + 1..<end]
     }
 
     private static func text(_ bytes: ArraySlice<UInt8>) throws(Refusal) -> String {

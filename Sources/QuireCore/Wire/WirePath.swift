@@ -1,5 +1,3 @@
-import FoundationEssentials
-
 /// A path in a message: a string below the drive's root, or `{"base64": "…"}` where its bytes are not UTF-8.
 ///
 /// The root is the empty string. Leading and doubled slashes are dropped when read; `..` is refused.
@@ -17,10 +15,8 @@ package struct WirePath: Sendable, Hashable, Codable {
             return
         }
         let text = try decoder.container(keyedBy: CodingKeys.self).decode(String.self, forKey: .base64)
-        guard let data = Data(base64Encoded: text) else { throw Self.refused(decoder, text) }
-        let names = data.split(separator: 0x2F).filter { Array($0) != [0x2E] }.map { FileName(Array($0)) }
-        guard !names.contains(nil) else { throw Self.refused(decoder, text) }
-        self.path = RelativePath(names.compactMap { $0 })
+        guard let path = Self.path(base64: text) else { throw Self.refused(decoder, text) }
+        self.path = path
     }
 
     package func encode(to encoder: any Encoder) throws {
@@ -33,7 +29,14 @@ package struct WirePath: Sendable, Hashable, Codable {
         }
     }
 
-    var base64: String { Data(path.bytes).base64EncodedString() }
+    var base64: String { Base64.text(path.bytes) }
+
+    /// Nil where it is no path below the drive.
+    static func path(base64: String) -> RelativePath? {
+        guard let bytes = Base64.bytes(base64) else { return nil }
+        let names = bytes.split(separator: 0x2F).filter { Array($0) != [0x2E] }.map { FileName(Array($0)) }
+        return names.contains(nil) ? nil : RelativePath(names.compactMap { $0 })
+    }
 
     private static func refused(_ decoder: any Decoder, _ text: String) -> DecodingError {
         .dataCorrupted(.init(codingPath: decoder.codingPath, debugDescription: "not a path below the drive: \(text)"))

@@ -114,11 +114,11 @@ private struct LiveWorker {
             try await index.settle()
             let transfers = transfers()
             return .success(
-                try await index.read("a live query") { [index, generation, root = index.root] db in
+                try await index.read("a live query") { [index, generation] db in
                     guard index.generation == generation else { throw IndexError.damaged(cause: nil) }
                     var query = live.query
                     query.transfers = transfers
-                    var search = ItemSearch(query, root: root)
+                    var search = try ItemSearch(query, root: index.root, index.trigrams, db)
                     let ids = try search.run(db).map(\.id)
                     for item in try search.items(ids, db) {
                         live.results[item.id.rawValue] = LiveQuery.Result(LiveItem(item, transfers: transfers))

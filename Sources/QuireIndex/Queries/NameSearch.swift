@@ -26,19 +26,10 @@ enum NameSearch {
         END;
         """
 
-    /// What `MATCH` is to find: every trigram of every run.
-    static func match(_ runs: [[UInt8]]) -> String {
-        var trigrams: [String] = []
-        for run in runs {
-            for start in 0...(run.count - 3) {
-                let text = String(decoding: run[start..<start + 3], as: UTF8.self)
-                let quoted = "\"" + text.replacing("\"", with: "\"\"") + "\""
-                if !trigrams.contains(quoted) { trigrams.append(quoted) }
-            }
-            // More of them find hardly less.
-            if trigrams.count >= 12 { break }
-        }
-        return trigrams.prefix(12).joined(separator: " AND ")
+    /// What `MATCH` is to find: two rare trigrams of the runs. To look up more takes longer than to rule out by their names
+    /// what those two find.
+    static func match(_ runs: [[UInt8]], _ frequencies: TrigramFrequencies) -> String {
+        frequencies.rarePair(of: runs).map(\.quoted).joined(separator: " AND ")
     }
 
     /// Brings the table up to date with the next names of the queue.

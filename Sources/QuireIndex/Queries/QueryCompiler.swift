@@ -4,6 +4,8 @@ import QuireCore
 struct QueryCompiler {
     /// What the sync engine does with items now.
     let transfers: [ItemID: ItemState]
+    /// How often parts of names are met.
+    let frequencies: TrigramFrequencies
 
     /// More is left to be tested item by item: SQLite bounds the depth and the values of a statement.
     static let mostComparisons = 100
@@ -108,7 +110,7 @@ struct QueryCompiler {
             condition.isSelective = true
         } else if !shape.runs.isEmpty {
             condition.sql = "(i.id IN (\(NameSearch.candidates)) AND \(condition.sql))"
-            condition.values = [.text(NameSearch.match(shape.runs))] + condition.values
+            condition.values = [.text(NameSearch.match(shape.runs, frequencies))] + condition.values
             condition.isSelective = true
         }
         return condition

@@ -36,6 +36,16 @@ enum TextMatcher {
         }
     }
 
+    fileprivate var quick: QuickMatch? {
+        switch self {
+        case .glob(let glob): QuickMatch(glob.pattern, hasSets: true)
+        case .text(let pattern):
+            QuickMatch(
+                pattern.text, hasSets: false, ignoresCase: pattern.ignoresCase,
+                ignoresDiacritics: pattern.ignoresDiacritics)
+        }
+    }
+
     /// Makes the function known to a connection.
     static func register(_ db: Database) throws {
         try SQLFunction.register(function, 3, in: db, isPure: true, callback)
@@ -53,18 +63,22 @@ enum TextMatcher {
                 if let known { Unmanaged<CompiledMatch>.fromOpaque(known).release() }
             }
         }
-        sqlite3_result_int(context, compiled.matches(SQLFunction.bytes(values[0])) ? 1 : 0)
+        sqlite3_result_int(context, SQLFunction.withBytes(values[0]) { compiled.matches($0) } ? 1 : 0)
     }
 }
 
 private final class CompiledMatch {
     private let matcher: TextMatcher
     private let comparison: QueryComparison
+    private let quick: QuickMatch?
 
     init(_ pattern: String, _ comparison: String) {
         matcher = TextMatcher(encoded: pattern)
         self.comparison = QueryComparison(rawValue: comparison) ?? .equal
+        quick = self.comparison == .equal ? matcher.quick : nil
     }
 
-    func matches(_ bytes: [UInt8]) -> Bool { matcher.matches(bytes, comparison) }
+    func matches(_ bytes: UnsafeRawBufferPointer) -> Bool {
+        quick?.decision(bytes) ?? matcher.matches(Array(bytes), comparison)
+    }
 }

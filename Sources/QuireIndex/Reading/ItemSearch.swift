@@ -14,10 +14,12 @@ struct ItemSearch {
     private let root: Int64
     private var reader: ItemReader
 
-    init(_ query: ItemQuery, root: Int64) {
+    /// - Parameter trigrams: asked only where the query is for a pattern of names.
+    init(_ query: ItemQuery, root: Int64, _ trigrams: TrigramSample, _ db: Database) throws {
         self.query = query
         self.root = root
-        condition = QueryCompiler(transfers: query.transfers).condition(query)
+        let frequencies = try query.hasNamePattern ? trigrams.frequencies(db) : .unknown
+        condition = QueryCompiler(transfers: query.transfers, frequencies: frequencies).condition(query)
         reader = ItemReader(root: root)
     }
 
@@ -112,5 +114,22 @@ struct ItemSearch {
         let rows = try db.all(
             ItemReader.select + "WHERE i.parent = ? ORDER BY i.name DESC", .integer(directory), read: ItemReader.raw)
         return rows.map { ($0, path.appending(FileName(unchecked: $0.row.name))) }
+    }
+}
+
+extension ItemQuery {
+    /// Whether names are compared with a pattern: a text by itself is found without looking at parts.
+    fileprivate var hasNamePattern: Bool { nameGlob != nil || predicate?.hasNamePattern ?? false }
+}
+
+extension QueryPredicate {
+    fileprivate var hasNamePattern: Bool {
+        switch self {
+        case .all(let parts), .any(let parts): parts.contains(where: \.hasNamePattern)
+        case .not(let part): part.hasNamePattern
+        case .compare(.name, _, .text(let pattern)):
+            pattern.ignoresCase || pattern.ignoresDiacritics || pattern.text.contains { "*?".contains($0) }
+        case .compare, .range: false
+        }
     }
 }

@@ -4,9 +4,8 @@ package import QuireCore
 extension MetadataIndex {
     /// What matches, in the query's order.
     package func find(_ query: ItemQuery) async throws(IndexError) -> [IndexItem] {
-        let root = root
-        return try await read("a query") { db in
-            var search = ItemSearch(query, root: root)
+        try await read("a query") { [root, trigrams] db in
+            var search = try ItemSearch(query, root: root, trigrams, db)
             return try search.items(search.run(db).map(\.id), db)
         }
     }
@@ -15,9 +14,8 @@ extension MetadataIndex {
     /// (`items(_:matching:)`), so that much takes little memory.
     package func search(_ query: ItemQuery, first: Int) async throws(IndexError) -> (ids: [ItemID], first: [IndexItem])
     {
-        let root = root
-        return try await read("a query") { db in
-            var search = ItemSearch(query, root: root)
+        try await read("a query") { [root, trigrams] db in
+            var search = try ItemSearch(query, root: root, trigrams, db)
             let ids = try search.run(db).map(\.id)
             return (ids.map { ItemID($0) }, try search.items(Array(ids.prefix(first)), db))
         }
@@ -29,23 +27,27 @@ extension MetadataIndex {
     package func paths(
         _ query: ItemQuery, _ body: ([RelativePath]) async throws -> Void
     ) async throws -> Int {
-        let root = root
-        let found = try await read("a query") { db in
-            var search = ItemSearch(query, root: root)
-            return try search.run(db)
+        // The first of them in the read that finds them: mostly there are no others.
+        let (found, first) = try await read("a query") { [root, trigrams] db in
+            var search = try ItemSearch(query, root: root, trigrams, db)
+            let found = try search.run(db)
+            return (found, try search.paths(found.prefix(Self.pathsAtOnce), db))
         }
-        var count = 0
-        for start in stride(from: 0, to: found.count, by: 10_000) {
-            let part = found[start..<min(start + 10_000, found.count)]
-            let paths = try await read("results") { db in
-                var search = ItemSearch(query, root: root)
-                return try search.paths(part, db)
+        var count = first.count
+        if !first.isEmpty { try await body(first) }
+        for start in stride(from: Self.pathsAtOnce, to: found.count, by: Self.pathsAtOnce) {
+            let part = found[start..<min(start + Self.pathsAtOnce, found.count)]
+            let paths = try await read("results") { [root] db in
+                var paths = PathBuilder.items(root: root)
+                return try part.compactMap { try $0.path ?? paths.path($0.id, db) }
             }
             count += paths.count
             try await body(paths)
         }
         return count
     }
+
+    private static let pathsAtOnce = 10_000
 
     /// Those of the items that are there, and match the query still, in this order.
     package func items(_ ids: some Collection<ItemID> & Sendable, matching query: ItemQuery?) async throws(IndexError)
@@ -63,9 +65,8 @@ extension MetadataIndex {
 
     /// How many match.
     package func count(_ query: ItemQuery) async throws(IndexError) -> Int {
-        let root = root
-        return try await read("a query") { db in
-            var search = ItemSearch(query, root: root)
+        try await read("a query") { [root, trigrams] db in
+            var search = try ItemSearch(query, root: root, trigrams, db)
             return try search.count(db)
         }
     }

@@ -19,11 +19,14 @@ enum SQLFunction {
         guard code == SQLITE_OK else { throw DatabaseError(resultCode: ResultCode(rawValue: code)) }
     }
 
-    /// An argument's bytes.
-    static func bytes(_ value: OpaquePointer?) -> [UInt8] {
-        guard let start = sqlite3_value_blob(value) else { return [] }
-        return Array(UnsafeRawBufferPointer(start: start, count: Int(sqlite3_value_bytes(value))))
+    /// An argument's bytes, which are SQLite's: for the time of `body` only.
+    static func withBytes<Result>(_ value: OpaquePointer?, _ body: (UnsafeRawBufferPointer) -> Result) -> Result {
+        guard let start = sqlite3_value_blob(value) else { return body(UnsafeRawBufferPointer(start: nil, count: 0)) }
+        return body(UnsafeRawBufferPointer(start: start, count: Int(sqlite3_value_bytes(value))))
     }
+
+    /// An argument's bytes.
+    static func bytes(_ value: OpaquePointer?) -> [UInt8] { withBytes(value) { Array($0) } }
 
     /// An argument's text.
     static func text(_ value: OpaquePointer?) -> String { String(decoding: bytes(value), as: UTF8.self) }

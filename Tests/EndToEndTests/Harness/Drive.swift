@@ -15,7 +15,7 @@ struct Drive: Sendable {
 
     /// Where file managers of this device's user would find thumbnails.
     var thumbnails: String { "\(home).cache/thumbnails" }
-    private var environment: [String: String] { ["QUIRE_HOME": home, "XDG_CACHE_HOME": "\(home).cache"] }
+    var environment: [String: String] { ["QUIRE_HOME": home, "XDG_CACHE_HOME": "\(home).cache"] }
 
     /// Sets a key of `config.toml` that is there already.
     func configure(_ key: String, _ value: String) throws {
@@ -150,7 +150,7 @@ struct Drive: Sendable {
     /// Whether the process is a daemon of this binary: a pid file can be stale and its number someone else's.
     private func isOurs(_ process: pid_t) -> Bool {
         let program = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/\(process)/exe")
-        return program?.hasPrefix(binary) ?? false || (program as NSString?)?.lastPathComponent == "quire"
+        return program?.hasPrefix(binary) ?? false || (program as NSString?)?.lastPathComponent == "quire-main"
     }
 }
 

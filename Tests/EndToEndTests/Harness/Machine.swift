@@ -17,6 +17,9 @@ enum Machine {
     /// The binary under test; `QUIRE_BINARY` names another.
     static let quire = environment("QUIRE_BINARY") ?? "\(buildDirectory)/quire"
 
+    /// A shell command that copies the command, and the program that it becomes, to where it runs.
+    static let copyPrograms = "{ cp '\(quire)' quire && cp '\(quire)-main' quire-main && chmod 755 quire quire-main; }"
+
     /// The release build, where there is one.
     static let releaseQuire: String? = {
         let path = (buildDirectory as NSString).deletingLastPathComponent + "/release/quire"

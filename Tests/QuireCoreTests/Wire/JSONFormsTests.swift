@@ -1,6 +1,7 @@
 import Foundation
 import QuireCore
 import QuireTestSupport
+import QuireTransport
 import Testing
 
 @Suite("Messages without a general coder")
@@ -55,6 +56,27 @@ struct JSONFormsTests {
         }
         // Most messages are whole, and are read.
         #expect(accepted > 1_000)
+    }
+
+    @Test("Searches and their results are written and read so, too", arguments: 0..<2)
+    func searches(seed: UInt64) throws {
+        var random = SeededRandom(seed: seed)
+        for _ in 0..<2_000 {
+            let request = RPCRequest(id: Self.identifier(&random), method: "x", params: Self.search(&random))
+            let paths = (0..<Int.random(in: 0..<4, using: &random)).map { _ in Self.path(&random) }
+            let part = RPCRequest(
+                id: nil, method: "partial", params: WirePartial(id: Self.identifier(&random), value: paths))
+            try expectSame(request)
+            try expectSame(part)
+            var (asked, told) = (try WireCodec.line(request), try WireCodec.line(part))
+            for _ in 0..<Int.random(in: 0..<3, using: &random) {
+                Self.damage(&asked, &random)
+                Self.damage(&told, &random)
+            }
+            compare(RPCParameters<ItemMethods.Find.Parameters>.self, asked) { "\($0)" }
+            compare(RPCRequest<WirePartial<[WirePath]>>.self, told) { "\($0)" }
+            compare(RPCAnswer<ItemMethods.Find.Result>.self, told) { "\($0)" }
+        }
     }
 
     /// Whether it was read directly; then the general decoder reads the same.
@@ -124,6 +146,14 @@ struct JSONFormsTests {
             parameters.access = text(&random)
         }
         return parameters
+    }
+
+    private static func search(_ random: inout SeededRandom) -> ItemMethods.Find.Parameters {
+        func maybe<Value>(_ value: Value) -> Value? { Bool.random(using: &random) ? value : nil }
+        return ItemMethods.Find.Parameters(
+            expression: maybe(text(&random)), name: maybe(text(&random)), states: maybe([.dirty, .localOnly]),
+            directory: maybe(path(&random)), countOnly: Bool.random(using: &random),
+            order: maybe([text(&random), "-size"]), limit: maybe(Int(truncatingIfNeeded: random.next())))
     }
 
     private static func damage(_ line: inout [UInt8], _ random: inout SeededRandom) {

@@ -1,4 +1,5 @@
 import QuireCore
+import QuireTransport
 import Testing
 
 @Suite("Wire messages")

@@ -1,0 +1,157 @@
+import ArgumentParser
+import QuireCommandLine
+import QuireCore
+import QuireProviders
+
+struct Provider: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "provider", abstract: "Add, list and remove providers.",
+        discussion: "A provider keeps documents beyond this device. Works with the daemon stopped, too.",
+        subcommands: [Add.self, List.self, Remove.self])
+
+    struct Add: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "add", abstract: "Add a provider.",
+            discussion: """
+                URL is folder:/absolute/path, webdav+https://user@host/path (webdav+http without encryption) or \
+                s3+https://ACCESSKEY@host/bucket/prefix?region=eu-1 (style=virtual for the bucket in the host's name; without an \
+                access key, that of the environment or of profile= in ~/.aws/credentials); pin=SHA256 names the only certificate \
+                to accept. A password or secret key is asked for, or taken from QUIRE_SECRET; at a WebDAV server without a user \
+                it is a bearer token. The account is tried, and what it can do is told. Makes the home where there is none yet. \
+                With --default the provider keeps the drive from then on.
+                """)
+
+        @OptionGroup var home: HomeOptions
+
+        @Argument(help: "The provider's name: letters, digits, `-` and `_`.")
+        var name: String
+
+        @Argument(help: "Where it keeps documents.")
+        var url: String
+
+        @Flag(name: .customLong("default"), help: "It keeps the default container.")
+        var isDefault = false
+
+        @Flag(help: "Add it even if two devices could overwrite each other's changes there.")
+        var acceptLossy = false
+
+        func run() async throws {
+            let secret = url.hasPrefix("folder:") ? nil : try SecretPrompt.secret(for: QuireProviders.ProviderURL(url))
+            let drive = try await DriveSession.daemonOrStopped(home)
+            let provider = SetupMethods.ProviderAdd.Parameters(
+                name: name, url: url, isDefault: isDefault, secret: secret, acceptsLossy: acceptLossy)
+            let outcome = try await drive.caller.call(SetupMethods.ProviderAdd.self, provider)
+            for message in outcome.messages { Output.message(message) }
+        }
+    }
+
+    struct List: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "list", abstract: "List providers.",
+            discussion: "Name and URL of each; the default one is marked.")
+
+        @OptionGroup var home: HomeOptions
+
+        @Flag(help: "Print JSON, one object a line.")
+        var json = false
+
+        func run() async throws {
+            let drive = try await DriveSession.daemonOrStopped(home)
+            for provider in try await drive.caller.call(SetupMethods.ProviderList.self).providers {
+                if json {
+                    try Output.json(provider)
+                } else {
+                    Output.line("\(provider.name)  \(provider.url)\(provider.isDefault ? "  (default)" : "")")
+                }
+            }
+        }
+    }
+
+    struct Remove: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "remove", abstract: "Remove a provider that keeps nothing.",
+            discussion:
+                "The default provider, and one that keeps a container, is not removed. What it stores stays; its secret goes."
+        )
+
+        @OptionGroup var home: HomeOptions
+
+        @Argument(help: "The provider's name.")
+        var name: String
+
+        func run() async throws {
+            let drive = try await DriveSession.daemonOrStopped(home)
+            let outcome = try await drive.caller.call(
+                SetupMethods.ProviderRemove.self, SetupMethods.ProviderRemove.Parameters(name: name))
+            for message in outcome.messages { Output.message(message) }
+        }
+    }
+}
+
+struct Container: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "container", abstract: "Create and list containers.",
+        discussion: """
+            A container is a top-level directory of the drive with an id of its own, which may have its own provider. Works with \
+            the daemon stopped, too.
+            """,
+        subcommands: [Create.self, List.self])
+
+    struct Create: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "create", abstract: "Create a container.",
+            discussion: "Its directory appears on the drive, its Data scope in the home's data/ directory.")
+
+        @OptionGroup var home: HomeOptions
+
+        @Argument(help: "Reverse DNS, as iCloud.com.example.Notes.")
+        var id: String
+
+        @Option(help: "The directory's name. Default: the last part of the id.")
+        var name: String?
+
+        @Option(help: "The provider that keeps it, and nothing else. Default: the drive's, as an ordinary directory.")
+        var provider: String?
+
+        @Flag(name: .customLong("public"), help: "Its documents are shown in document pickers.")
+        var isPublic = false
+
+        func run() async throws {
+            guard let identifier = ContainerID(id) else {
+                throw QuireError(
+                    .usage, "\"\(id)\" is not a container's id",
+                    remedy: "Use letters, digits, `-`, `_` and dots between them: iCloud.com.example.Notes")
+            }
+            let drive = try await DriveSession.daemonOrStopped(home)
+            let name = name ?? id.split(separator: ".").last.map(String.init) ?? id
+            let container = SetupMethods.Container(
+                id: identifier, name: name, provider: provider, isPublic: isPublic)
+            let outcome = try await drive.caller.call(SetupMethods.ContainerCreate.self, container)
+            for message in outcome.messages { Output.message(message) }
+        }
+    }
+
+    struct List: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "list", abstract: "List containers.",
+            discussion: "Id, directory, provider, and whether it is public.")
+
+        @OptionGroup var home: HomeOptions
+
+        @Flag(help: "Print JSON, one object a line.")
+        var json = false
+
+        func run() async throws {
+            let drive = try await DriveSession.daemonOrStopped(home)
+            for container in try await drive.caller.call(SetupMethods.ContainerList.self).containers {
+                if json {
+                    try Output.json(container)
+                } else {
+                    let place = container.name.isEmpty ? "." : container.name
+                    let provider = container.provider ?? "(with the drive)"
+                    Output.line("\(container.id)  \(place)  \(provider)\(container.isPublic ? "  public" : "")")
+                }
+            }
+        }
+    }
+}

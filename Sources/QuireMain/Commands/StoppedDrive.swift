@@ -1,0 +1,120 @@
+import Logging
+import QuireCommandLine
+import QuireCore
+import QuireIndex
+import QuireStore
+import QuireSync
+
+/// The drive opened by this process while no daemon runs: holds the home as long as it lives.
+///
+/// What only asks makes nothing: where there is no home yet, there is nothing to tell.
+struct StoppedDrive: DriveCaller {
+    private let location: HomeLocation
+
+    init(location: HomeLocation) { self.location = location }
+
+    func call<Method: WireMethod>(
+        _ method: Method.Type, _ parameters: Method.Parameters, onPartial: (@Sendable (Method.Partial) -> Void)?
+    ) async throws(QuireError) -> Method.Result {
+        let isNew = try location.configuration.read() == nil
+        if isNew, !Self.makesHome.contains(Method.name) {
+            throw QuireError(
+                .unavailable, "there is no drive in \(location.home) yet", remedy: "Make it with `quire mount`")
+        }
+        let home = try OpenHome(location)
+        let (index, notes) = try IndexOpener(home: home, logger: Self.logger).open()
+        defer { index.index.close() }
+        for note in notes { Output.message(note) }
+        return try await LocalCaller(methods: methods(home, index)).call(method, parameters, onPartial: onPartial)
+    }
+
+    private static let makesHome = [
+        SetupMethods.ProviderAdd.name, SetupMethods.ProviderList.name, SetupMethods.ProviderRemove.name,
+        SetupMethods.ContainerCreate.name, SetupMethods.ContainerList.name, SetupMethods.Limit.name,
+    ]
+
+    private static var logger: Logger {
+        var logger = Logger(label: "quire") { StreamLogHandler.standardError(label: $0) }
+        logger.logLevel = .error
+        return logger
+    }
+
+    private func methods(_ home: OpenHome, _ index: DriveIndex) -> MethodTable {
+        let configuration = home.configuration
+        let view = DriveView(
+            catalog: index, tree: index.tree, searchesContent: configuration.content.isOn,
+            providerName: { configuration.providerName(of: $0) },
+            transfer: { _ in nil }, transfers: { [:] },
+            containerName: { configuration.displayName(of: $0) })
+        var methods = MethodTable()
+        ViewMethods(view: view).addMethods(to: &methods)
+        CheckMethods(index: index, secrets: ProviderSecrets(home: location.home)) { configuration }.addMethods(
+            to: &methods)
+        SetupService(location: location, catalog: index) { changed in
+            try Self.makeDirectories(changed, in: index.tree)
+            return []
+        }.addMethods(to: &methods)
+        let versions = VersionService(view: view, versions: home.home.keptVersions, staging: home.home.staging)
+        methods.on(VersionMethods.Versions.self) { target, _ in
+            .init(versions: try await versions.list(target.path.path))
+        }
+        addPause(to: &methods, index)
+        methods.on(DriveMethods.Status.self) { _, _ in try await status(home, index) }
+        return methods
+    }
+
+    private func addPause(to methods: inout MethodTable, _ index: DriveIndex) {
+        methods.on(DriveMethods.Pause.self) { parameters, _ in
+            let end = PauseEnd(after: parameters.seconds)
+            try await index.index.setValue(SyncService.pauseKey, end.text)
+            return DriveStatus.Pause(end)
+        }
+        methods.on(DriveMethods.Resume.self) { _, _ in
+            try await index.index.setValue(SyncService.pauseKey, nil)
+            return WireNothing()
+        }
+    }
+
+    /// The pause that the next daemon goes on with; nil where there is none, or it is over.
+    private func pause(_ index: DriveIndex) async throws -> DriveStatus.Pause? {
+        guard let end = try await index.index.value(SyncService.pauseKey).flatMap({ PauseEnd(text: $0) }) else {
+            return nil
+        }
+        if case .at(let time) = end, time <= WallClock.now() { return nil }
+        return DriveStatus.Pause(end)
+    }
+
+    /// The next daemon's rescan tells the index.
+    private static func makeDirectories(_ configuration: Configuration, in tree: DriveTree) throws(StoreError) {
+        for container in configuration.containers {
+            let path = RelativePath([container.name])
+            if try tree.status(at: path) == nil { try tree.createDirectory(path, mode: 0o755) }
+        }
+    }
+
+    private func status(_ home: OpenHome, _ index: DriveIndex) async throws -> DriveStatus {
+        let configuration = home.configuration
+        let counts = try await index.index.counts()
+        let errors = try await index.index.parkedErrors().map { entry in
+            ParkedChange(
+                subject: .base(entry.container, entry.path), path: entry.path, message: entry.error.message,
+                since: entry.error.since)
+        }
+        let limits = configuration.cache
+        let used = limits.isEmpty ? nil : try await index.index.spaceUse().here
+        let names = [configuration.defaultProvider?.name] + configuration.separateContainers.map(\.provider)
+        return DriveStatus(
+            home: location.home, mountpoint: nil, device: configuration.deviceName, state: .stopped,
+            items: counts.items,
+            pending: PendingCounts(
+                upload: counts.pendingUploads, delete: counts.pendingDeletes, rename: counts.pendingRenames),
+            conflicts: counts.conflicts, heldDeletions: try await index.index.heldDeletes(),
+            errors: DriveStatus.Problem.list(errors),
+            providers: names.compactMap { $0.flatMap(configuration.provider(named:)) }.map {
+                DriveStatus.Provider(name: $0.name, url: $0.url, online: false)
+            }, lacksMimeDatabase: !TypeCatalog.system.database.isInstalled,
+            space: used.map {
+                .init(used: $0, limit: limits.limit?.bytes, keepFree: limits.keepFree?.bytes, left: nil)
+            }, paused: try await pause(index))
+    }
+}

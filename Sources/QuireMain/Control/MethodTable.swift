@@ -1,0 +1,92 @@
+import QuireCore
+import QuireTransport
+
+/// The methods that can be asked for, by name.
+struct MethodTable: Sendable {
+    typealias Value = any Codable & Sendable
+    typealias Handler = @Sendable (RPCIncoming, CallContext) async throws -> Value
+
+    /// Answers where it can do so without waiting; nil: the handler does it.
+    typealias QuickHandler = @Sendable (RPCIncoming, ClientSession) throws -> Value?
+
+    private var handlers: [String: Handler] = [:]
+    private var quickHandlers: [String: QuickHandler] = [:]
+
+    /// The names, in alphabetical order.
+    var names: [String] { Set(handlers.keys).union(quickHandlers.keys).sorted() }
+
+    /// Answers `method` with what `body` returns; the error it throws goes to the caller.
+    mutating func on<Method: WireMethod>(
+        _ method: Method.Type,
+        _ body: @escaping @Sendable (Method.Parameters, CallContext) async throws -> Method.Result
+    ) {
+        handlers[Method.name] = { request, context in
+            try await body(try request.parameters(Method.Parameters.self), context)
+        }
+    }
+
+    /// Answers `method` on the socket's thread, which spares two changes of threads, where `body` does not return nil.
+    ///
+    /// - Parameter body: does not wait for anything. Where it may return nil, there is a body for `on`, too.
+    mutating func onAtOnce<Method: WireMethod>(
+        _ method: Method.Type, _ body: @escaping @Sendable (Method.Parameters, ClientSession) throws -> Method.Result?
+    ) {
+        quickHandlers[Method.name] = { request, client in
+            try body(try request.parameters(Method.Parameters.self), client)
+        }
+    }
+
+    /// Runs the method of `request` where that needs no waiting. Nil where it does: then nothing has been done.
+    func answerAtOnce(_ request: RPCIncoming, _ client: ClientSession) -> Result<Value, RPCError>? {
+        guard let handler = quickHandlers[request.method] else { return nil }
+        do {
+            return try handler(request, client).map { .success($0) }
+        } catch {
+            return .failure(Self.error(error, of: request))
+        }
+    }
+
+    /// Runs the method of `request`.
+    func answer(_ request: RPCIncoming, _ context: CallContext) async throws(RPCError) -> Value {
+        do {
+            if let handler = handlers[request.method] { return try await handler(request, context) }
+            if let handler = quickHandlers[request.method], let value = try handler(request, context.client) {
+                return value
+            }
+        } catch {
+            throw Self.error(error, of: request)
+        }
+        throw RPCError(code: RPCError.methodNotFound, message: "there is no method \(request.method)")
+    }
+
+    private static func error(_ error: any Error, of request: RPCIncoming) -> RPCError {
+        switch error {
+        case let error as RPCError: error
+        case let error as QuireError: RPCError(error)
+        case is CancellationError: RPCError(code: RPCError.cancelled, message: "cancelled")
+        default: RPCError(code: RPCError.internalError, message: "\(request.method): \(error)")
+        }
+    }
+}
+
+/// What a method's body knows of its caller.
+struct CallContext: Sendable {
+    let client: ClientSession
+    /// Sends one part of a long answer; waits while the caller does not read.
+    let sendPartial: @Sendable (MethodTable.Value) async -> Void
+
+    /// Sends `items` in parts of a bounded size.
+    func sendParts<Item: Codable & Sendable>(_ items: some Sequence<Item>, size: (Item) -> Int) async {
+        var part: [Item] = []
+        var bytes = 0
+        for item in items {
+            part.append(item)
+            bytes += size(item)
+            guard bytes >= WireLimits.partialBytes else { continue }
+            await sendPartial(part)
+            part = []
+            bytes = 0
+        }
+        if !part.isEmpty { await sendPartial(part) }
+    }
+}

@@ -1,0 +1,42 @@
+import FoundationEssentials
+import QuireCore
+
+/// Messages to bytes and back.
+package enum WireCodec {
+    /// One message as one line, its newline included. Members come in alphabetical order.
+    package static func line(_ message: some Encodable) throws -> [UInt8] {
+        if let message = message as? any JSONWritable {
+            var writer = JSONWriter()
+            message.write(to: &writer)
+            return writer.bytes + [0x0A]
+        }
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        return Array(try encoder.encode(message)) + [0x0A]
+    }
+
+    /// Reads one message, without its newline.
+    package static func decode<Message: Decodable>(_ type: Message.Type, from line: [UInt8]) throws -> Message {
+        if let type = type as? any JSONReadable.Type, let message = type.init(message: line) as? Message {
+            return message
+        }
+        return try JSONDecoder().decode(type, from: Data(line))
+    }
+
+    /// What a decoder's error says, in a form for people.
+    package static func explanation(_ error: any Error) -> String {
+        guard let error = error as? DecodingError else { return "\(error)" }
+        let context: DecodingError.Context
+        switch error {
+        case .keyNotFound(let key, let found):
+            return "\(place(found.codingPath))the member \"\(key.stringValue)\" is missing"
+        case .typeMismatch(_, let found), .valueNotFound(_, let found), .dataCorrupted(let found): context = found
+        @unknown default: return "\(error)"
+        }
+        return place(context.codingPath) + context.debugDescription
+    }
+
+    private static func place(_ path: [any CodingKey]) -> String {
+        path.isEmpty ? "" : path.map(\.stringValue).joined(separator: ".") + ": "
+    }
+}
