@@ -15,7 +15,7 @@ package protocol MessageHandler: Sendable {
     func closed(_ channel: MessageChannel)
 }
 
-/// One socket of a `MessageLoop`. All methods may be called from any thread; only `read(until:)` blocks, shortly.
+/// One socket of a `MessageLoop`. All methods may be called from any thread; only `read(after:until:)` blocks, shortly.
 package final class MessageChannel: Sendable {
     /// Who reads, and calls the handler.
     fileprivate enum Reader { case nobody, loop, caller }
@@ -120,11 +120,15 @@ package final class MessageChannel: Sendable {
     }
 
     /// Reads on the calling thread, in the loop's place, until `isEnough` or for `patience`: an answer that comes at once
-    /// needs no other thread then. Returns at once where another thread reads.
+    /// needs no other thread then. Where another thread reads it does not.
     ///
-    /// - Parameter isEnough: asked before each wait.
-    package func read(until isEnough: () -> Bool) {
-        guard begin(.caller) else { return }
+    /// - Parameters:
+    ///   - start: sends what is to be answered; the loop would be awake already if this thread read only from then on.
+    ///   - isEnough: asked before each wait.
+    package func read<Value>(after start: () -> Value, until isEnough: () -> Bool) -> Value {
+        let reads = begin(.caller)
+        let value = start()
+        guard reads else { return value }
         let end = ContinuousClock.now + Self.patience
         while !isEnough(), state.withLock({ $0.mayRead }) {
             let events = wait(for: end - .now)
@@ -132,6 +136,7 @@ package final class MessageChannel: Sendable {
             handle(events)
         }
         endReading()
+        return value
     }
 
     /// Waits until there is something to read. 0 where there is nothing in time.

@@ -5,7 +5,7 @@ import Synchronization
 
 /// One thread that reads and writes all sockets of a process: nothing else here ever blocks on a socket.
 ///
-/// Handlers are called on that thread, or on one that reads a channel in its place (`MessageChannel.read(until:)`), and must
+/// Handlers are called on that thread, or on one that reads a channel in its place (`MessageChannel.read(after:until:)`), and must
 /// return soon. Sockets are non-blocking and owned by the loop, which closes them.
 package final class MessageLoop: Sendable {
     private struct State {

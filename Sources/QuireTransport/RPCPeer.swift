@@ -113,10 +113,13 @@ package final class RPCPeer: MessageHandler {
         return try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
                 let call = Call(complete: { continuation.resume(with: $0) }, onPartial: onPartial)
-                let refusal = state.withLock { enter(call, id, request, &$0, unless: Task.isCancelled) }
-                if let refusal { return continuation.resume(throwing: refusal) }
                 // Before the task goes to sleep: where the answer comes now it needs no other thread.
-                readForItself(untilAnswered: id)
+                let refusal = readingForItself {
+                    isWaiting(for: id)
+                } asking: {
+                    state.withLock { enter(call, id, request, &$0, unless: Task.isCancelled) }
+                }
+                if let refusal { continuation.resume(throwing: refusal) }
             }
         } onCancel: {
             guard let call = state.withLock({ $0.calls.removeValue(forKey: id) }) else { return }
@@ -156,13 +159,16 @@ package final class RPCPeer: MessageHandler {
         return nil
     }
 
-    /// Reads what comes, on this thread, for as long as an answer at once would take.
+    /// Asks, and reads what comes on this thread for as long as an answer at once would take.
     ///
-    /// Only one of those that wait at one time does; the others are resumed by it, or by the loop.
-    func readForItself(untilAnswered id: Int64) {
-        guard readsForItself, let channel = state.withLock({ $0.channel }) else { return }
-        channel.read { state.withLock { $0.calls[id] == nil } }
+    /// Only one of those that wait at one time reads; the others are resumed by it, or by the loop.
+    func readingForItself<Value>(while isWaiting: () -> Bool, asking ask: () -> Value) -> Value {
+        guard readsForItself, let channel = state.withLock({ $0.channel }) else { return ask() }
+        return channel.read(after: ask) { !isWaiting() }
     }
+
+    /// Whether a request is not answered yet.
+    func isWaiting(for id: Int64) -> Bool { state.withLock { $0.calls[id] != nil } }
 
     /// The line of a new request.
     private func request(_ method: String, _ parameters: some Codable & Sendable) throws -> (id: Int64, line: [UInt8]) {
@@ -247,7 +253,7 @@ package final class RPCPeer: MessageHandler {
         state.withLock { if $0.channel == nil { $0.channel = channel } }
         let header: RPCHeader
         do {
-            header = try WireCodec.decode(RPCHeader.self, from: line)
+            header = try RPCHeader(message: line) ?? WireCodec.decode(RPCHeader.self, from: line)
         } catch {
             return reject(channel, RPCError.parseError, "not a JSON-RPC message: \(WireCodec.explanation(error))")
         }

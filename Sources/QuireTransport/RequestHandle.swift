@@ -46,10 +46,15 @@ extension RPCPeer {
     ) async throws(QuireError) -> Method.Result {
         let outcome: Result<Method.Result, QuireError> = await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
-                let id = send(method, parameters, onPartial: onPartial) { continuation.resume(returning: $0) }
-                guard let id else { return }
-                handle.whenTakenBack { [self] in notify(WireCancel.method, WireCancel(id: id)) }
-                if case .number(let number) = id { readForItself(untilAnswered: number) }
+                var number: Int64?
+                readingForItself {
+                    number.map { isWaiting(for: $0) } ?? false
+                } asking: {
+                    let id = send(method, parameters, onPartial: onPartial) { continuation.resume(returning: $0) }
+                    guard let id else { return }
+                    handle.whenTakenBack { [self] in notify(WireCancel.method, WireCancel(id: id)) }
+                    if case .number(let sent) = id { number = sent }
+                }
             }
         } onCancel: {
             handle.takeBack()

@@ -5,11 +5,7 @@ import QuireCore
 package enum WireCodec {
     /// One message as one line, its newline included. Members come in alphabetical order.
     package static func line(_ message: some Encodable) throws -> [UInt8] {
-        if let message = message as? any JSONWritable {
-            var writer = JSONWriter()
-            message.write(to: &writer)
-            return writer.bytes + [0x0A]
-        }
+        if let line = DirectForms.line(message) { return line }
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         return Array(try encoder.encode(message)) + [0x0A]
@@ -17,9 +13,7 @@ package enum WireCodec {
 
     /// Reads one message, without its newline.
     package static func decode<Message: Decodable>(_ type: Message.Type, from line: [UInt8]) throws -> Message {
-        if let type = type as? any JSONReadable.Type, let message = type.init(message: line) as? Message {
-            return message
-        }
+        if let message = DirectForms.read(type, from: line) { return message }
         return try JSONDecoder().decode(type, from: Data(line))
     }
 

@@ -130,13 +130,17 @@ package struct JSONScanner {
         skipSpace()
         guard take(0x22) else { throw Refusal() }
         let start = position
+        var union: UInt8 = 0
         while position < bytes.count, bytes[position] >= 0x20, bytes[position] != 0x22, bytes[position] != 0x5C {
+            union |= bytes[position]
             position += 1
         }
         guard position < bytes.count else { throw Refusal() }
         if bytes[position] == 0x22 {
             defer { position += 1 }
-            return try Self.text(bytes[start..<position])
+            // Of ASCII nothing is to be checked.
+            return union < 0x80
+                ? String(decoding: bytes[start..<position], as: UTF8.self) : try Self.text(bytes[start..<position])
         }
         var unescaped = Array(bytes[start..<position])
         while !take(unspaced: 0x22) {

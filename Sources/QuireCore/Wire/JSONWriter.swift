@@ -9,6 +9,9 @@ package struct JSONWriter {
 
     package init() { bytes.reserveCapacity(256) }
 
+    /// Ends a message.
+    package mutating func newline() { bytes.append(0x0A) }
+
     /// Writes an object.
     package mutating func object(_ members: (inout JSONWriter) throws -> Void) rethrows {
         try enclosed(0x7B, 0x7D, members)
