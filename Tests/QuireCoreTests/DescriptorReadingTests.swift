@@ -41,8 +41,23 @@ struct DescriptorReadingTests {
         #expect(outcome.bytes == Array(repeating: UInt8(ascii: "a"), count: 10))
     }
 
+    @Test(
+        "The beginning of a file is as long as asked, or as the file is; no position moves",
+        arguments: [(0, ""), (1, "a"), (3, "abc"), (4, "abcd"), (100, "abcd"), (-1, "")])
+    func beginning(limit: Int, wanted: String) throws {
+        var name = Array("/tmp/quire-beginning-XXXXXX".utf8CString)
+        let descriptor = mkstemp(&name)
+        defer { close(descriptor) }
+        #expect(unlink(name) == 0)
+        #expect(write(descriptor, "abcd", 4) == 4)
+        #expect(try DescriptorReading.beginning(of: descriptor, limit: limit) == Array(wanted.utf8))
+        #expect(lseek(descriptor, 0, SEEK_CUR) == 4)
+        #expect(try DescriptorReading.next(from: descriptor, most: limit) == [])
+    }
+
     @Test("What cannot be read is an error that says why")
     func errors() {
         #expect(throws: QuireError.self) { try DescriptorReading.next(from: -1) }
+        #expect(throws: QuireError.self) { try DescriptorReading.beginning(of: -1, limit: 1) }
     }
 }

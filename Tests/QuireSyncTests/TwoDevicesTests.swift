@@ -131,6 +131,54 @@ import Testing
         #expect(try one.listing().count == 1)
     }
 
+    /// The same content under another version, as from a server that makes up a new entity tag.
+    private func comesAgain(_ path: RelativePath, mtime: FileTime? = nil) throws {
+        let content = try #require(provider.contents(at: path))
+        let item = try #require(provider.items.first { $0.path == path })
+        provider.edit { $0.write(path, .file(content), mtime: mtime ?? item.mtime) }
+    }
+
+    @Test(
+        "Content that comes again under another version replaces no file", arguments: [nil, FileTime(nanoseconds: 5)])
+    func sameContentAgain(mtime: FileTime?) async throws {
+        let one = try Device("one", provider: provider, clock: clock)
+        try one.write("a.txt", "text")
+        #expect(await one.sync() == .settled)
+        let inode = try one.tree.requiredStatus(at: "a.txt").inode
+        try comesAgain("a.txt", mtime: mtime)
+        #expect(await one.sync() == .settled)
+        let status = try one.tree.requiredStatus(at: "a.txt")
+        #expect(status.inode == inode && (mtime == nil || status.mtime == mtime))
+        let item = try #require(try await one.index.item(drivePath: "a.txt"))
+        #expect(item.base?.version == provider.items.first?.version)
+        #expect(try await one.pending().isEmpty)
+        try one.write("a.txt", "edited")
+        #expect(await one.sync() == .settled)
+        #expect(provider.contents(at: "a.txt") == Array("edited".utf8))
+    }
+
+    @Test("An edit made here while the same content comes again is uploaded, and is no conflict")
+    func editWhileSameContentComesAgain() async throws {
+        let faulty = FaultyProvider(provider)
+        let one = try Device("one", provider: faulty, clock: clock)
+        try one.write("a.txt", "text")
+        #expect(await one.sync() == .settled)
+        let inode = try one.tree.requiredStatus(at: "a.txt").inode
+        try comesAgain("a.txt")
+        let gate = Gate()
+        faulty.inject(Fault(.fetch, .holdAnswer(gate)))
+        let service = one.service
+        let synced = Task { await service.syncNow(timeout: nil) }
+        await gate.waitForArrivals(1)
+        try one.write("a.txt", "edited")
+        gate.open()
+        _ = await synced.value
+        #expect(await one.sync() == .settled)
+        #expect(provider.contents(at: "a.txt") == Array("edited".utf8))
+        #expect(Set(try one.listing().keys) == ["a.txt"])
+        #expect(try one.tree.requiredStatus(at: "a.txt").inode == inode)
+    }
+
     @Test("While the provider is away everything local goes on, and sync says so")
     func offline() async throws {
         let (one, _) = try devices()

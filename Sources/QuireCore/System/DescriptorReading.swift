@@ -8,10 +8,42 @@ package enum DescriptorReading {
     ///
     /// - Throws: `.failed` with what the system says.
     package static func next(from descriptor: Int32, most: Int = 65_536) throws(QuireError) -> [UInt8] {
-        var failure: Int32 = 0
-        let bytes = [UInt8](unsafeUninitializedCapacity: most) { buffer, used in
+        try filled(descriptor, limit: most) { buffer in
             var count: Int
-            repeat { count = read(descriptor, buffer.baseAddress, most) } while count < 0 && errno == EINTR
+            repeat { count = read(descriptor, buffer.baseAddress, buffer.count) } while count < 0 && errno == EINTR
+            return count
+        }
+    }
+
+    /// The first bytes of a file: `limit`, or all where there are fewer. Moves no position. For any thread that may wait.
+    ///
+    /// - Throws: `.failed` with what the system says.
+    package static func beginning(of descriptor: Int32, limit: Int) throws(QuireError) -> [UInt8] {
+        try filled(descriptor, limit: limit) { buffer in
+            var used = 0
+            while used < buffer.count {
+                let count = pread(
+                    descriptor, buffer.baseAddress?.advanced(by: used), buffer.count - used, off_t(used))
+                if count < 0, errno == EINTR { continue }
+                if count < 0 { return count }
+                if count == 0 { break }
+                used += count
+            }
+            return used
+        }
+    }
+
+    /// What `fill` writes into room for `limit` bytes; it answers how many, or -1 with errno.
+    ///
+    /// An array without room is never made: all empty arrays share one, whose count would be written while other threads
+    /// read it.
+    private static func filled(
+        _ descriptor: Int32, limit: Int, _ fill: (UnsafeMutableBufferPointer<UInt8>) -> Int
+    ) throws(QuireError) -> [UInt8] {
+        guard limit > 0 else { return [] }
+        var failure: Int32 = 0
+        let bytes = [UInt8](unsafeUninitializedCapacity: limit) { buffer, used in
+            let count = fill(buffer)
             if count < 0 { failure = errno }
             used = max(0, count)
         }

@@ -30,7 +30,11 @@ struct ContentOpener: Sendable {
         guard status.kind == .file, status.inode == inode, status.size == size, status.mtime == mtime,
             !(status.mayBePlaceholder && fgetxattr(descriptor, StoreAttribute.placeholder, nil, 0) >= 0)
         else { return .another }
-        return Self.read(descriptor, min(limit, Int(size)))
+        do throws(QuireError) {
+            return .content(try DescriptorReading.beginning(of: descriptor, limit: min(limit, Int(size))))
+        } catch {
+            return .unreadable
+        }
     }
 
     private static func open(_ name: FileName, in directory: Int32) -> Int32 {
@@ -40,19 +44,5 @@ struct ContentOpener: Sendable {
             let quiet = openat(directory, name, flags | quire_O_NOATIME)
             return quiet < 0 && errno == EPERM ? openat(directory, name, flags) : quiet
         }
-    }
-
-    private static func read(_ descriptor: Int32, _ count: Int) -> Finding {
-        var failed = false
-        let bytes = [UInt8](unsafeUninitializedCapacity: count) { buffer, used in
-            while used < count {
-                let got = pread(descriptor, buffer.baseAddress?.advanced(by: used), count - used, off_t(used))
-                if got < 0, errno == EINTR { continue }
-                failed = got < 0
-                guard got > 0 else { break }
-                used += got
-            }
-        }
-        return failed ? .unreadable : .content(bytes)
     }
 }

@@ -36,20 +36,11 @@ struct DocumentReader: Sendable {
             throw StoreError(.dataless, "the content of \(path) is not here")
         }
         let size = min(limit, max(0, Int(try file.status().size)))
-        var failure: Int32 = 0
-        let bytes = [UInt8](unsafeUninitializedCapacity: size) { buffer, used in
-            while used < size {
-                let count = pread(file.rawValue, buffer.baseAddress?.advanced(by: used), size - used, off_t(used))
-                if count < 0, errno == EINTR { continue }
-                if count < 0 { failure = errno }
-                guard count > 0 else { break }
-                used += count
-            }
+        do throws(QuireError) {
+            return try DescriptorReading.beginning(of: file.rawValue, limit: size)
+        } catch {
+            throw StoreError(.failed, "\(path) cannot be read: \(error)")
         }
-        guard failure == 0 else {
-            throw StoreError(.failed, "\(path) cannot be read: \(String(cString: strerror(failure)))")
-        }
-        return bytes
     }
 
     /// Whether the document's content is, by size and time, the one that the index tells of.

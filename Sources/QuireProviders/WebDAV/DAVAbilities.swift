@@ -41,6 +41,13 @@ struct DAVAbilities: Sendable, Hashable {
             versionGranularity: isTimeBased ? .milliseconds(1100) : .zero)
     }
 
+    /// Whether the server itself refuses a write where something else is than was found.
+    ///
+    /// - Parameter entityTag: of what was found; nil also where nothing was.
+    func guards(_ entityTag: String?, exists: Bool) -> Bool {
+        exists ? condition != .none && DAVVersion.condition(entityTag) != nil : refusesExisting
+    }
+
     /// The fields that let a write happen only where nothing is.
     var absent: HTTPFields { refusesExisting ? ["If-None-Match": "*"] : [:] }
 

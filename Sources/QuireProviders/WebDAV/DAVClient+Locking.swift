@@ -9,7 +9,8 @@ extension DAVClient {
     /// 423 to whatever is done to it.
     ///
     /// Locks are renewed while `body` runs, and let go also when the task is cancelled.
-    /// - Parameter body: calls what it is given last before it changes anything: it throws `.failed` where a lock turns out
+    /// - Parameter body: runs once the locks were found to be held alone. Where nothing else keeps out who is granted one of
+    ///   them later, it calls what it is given last before it changes anything: that throws `.failed` where a lock turns out
     ///   to be another's, too.
     /// - Throws: `.failed` where another device holds one for longer than `DAVLock.patience`; what `body` throws.
     func withLocks<Value: Sendable>(
@@ -17,16 +18,20 @@ extension DAVClient {
         _ body: @escaping @Sendable (_ confirm: DAVLockConfirmation) async throws(ProviderError) -> Value
     ) async throws(ProviderError) -> Value {
         let end = ContinuousClock.now + DAVLock.patience
+        var wait = Duration.milliseconds(20)
         while true {
             let held = try await acquire(DAVLayout.lockNames(paths), for: paths, until: end)
             let result = await renewing(held) { () async throws(ProviderError) in
-                try await body(DAVLockConfirmation(client: self, locks: held))
+                let confirm = DAVLockConfirmation(client: self, locks: held)
+                try await confirm()
+                return try await body(confirm)
             }
             await release(held)
             if case .failure(let error) = result, error.code == .failed, error.message == DAVLockConfirmation.shared,
                 ContinuousClock.now < end
             {
-                try await pause(.milliseconds(20))
+                try await pause(wait)
+                wait = longer(wait)
                 continue
             }
             return try result.get()
@@ -35,25 +40,19 @@ extension DAVClient {
 
     /// Locks a directory with all below it; nil where the server does not.
     func lockTree(_ path: RelativePath) async throws(ProviderError) -> DAVLock? {
-        var answer = try await lock(path, isDirectory: true, depth: "infinity")
+        var (answer, granted) = try await lock(path, depth: "infinity")
         if answer.status == 423, lockNames.hasLost {
             try await mend(path)
-            answer = try await lock(path, isDirectory: true, depth: "infinity")
+            (answer, granted) = try await lock(path, depth: "infinity")
         }
-        guard answer.isSuccess, let token = DAVLockToken.read(answer) else {
-            if answer.status == 423 { throw transport.error(answer, "\(path) cannot be removed") }
-            return nil
-        }
-        return DAVLock(path: path, isDirectory: true, token: token)
+        if answer.status == 423 { throw transport.error(answer, "\(path) cannot be removed") }
+        return granted
     }
 
     /// Lets locks go, whatever becomes of the task. One that cannot be let go ends by itself.
     func release(_ locks: [DAVLock]) async {
         guard !locks.isEmpty else { return }
-        lockNames.state.withLock { state in
-            if state.released.count > DAVLockNames.most { state.released = [] }
-            state.released.formUnion(locks.map(\.token))
-        }
+        lockNames.released(locks)
         await Task { for lock in locks { _ = try? await unlock(lock) } }.value
     }
 
@@ -96,12 +95,10 @@ extension DAVClient {
         // A lock of our own of which no answer told is in the way at once; another's for a moment only.
         var mended = lockNames.hasLost ? ContinuousClock.now.advanced(by: .seconds(-2)) : ContinuousClock.now
         while true {
-            let answer = try await lock(name, isDirectory: true)
-            if answer.isSuccess {
-                guard let token = DAVLockToken.read(answer) else {
-                    throw ProviderError(.failed, "the server grants a lock without telling its token")
-                }
-                return DAVLock(path: name, isDirectory: true, token: token)
+            let (answer, granted) = try await lock(name)
+            if let granted { return granted }
+            guard !answer.isSuccess else {
+                throw ProviderError(.failed, "the server grants a lock without telling its token")
             }
             guard answer.status == 423, ContinuousClock.now < end else {
                 let what = paths.first ?? .root
@@ -112,15 +109,17 @@ extension DAVClient {
                 mended = .now
             }
             try await pause(wait)
-            wait = min(wait * 1.6, .milliseconds(300))
+            wait = longer(wait)
         }
     }
+
+    private func longer(_ wait: Duration) -> Duration { min(wait * 1.6, .milliseconds(300)) }
 
     /// Lets go again what was let go: of two locks that are let go at the same moment a server may forget one only. And lets
     /// go what was granted in an answer that never came.
     private func mend(_ name: RelativePath) async throws(ProviderError) {
-        for lock in try await locks(name) where lockNames.isStale(lock) {
-            _ = try await unlock(DAVLock(path: name, isDirectory: true, token: lock.token))
+        for told in try await locks(name) {
+            if let lock = lockNames.stale(told, at: name) { _ = try await unlock(lock) }
         }
     }
 

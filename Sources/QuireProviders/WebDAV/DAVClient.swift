@@ -121,23 +121,28 @@ struct DAVClient: Sendable {
         return answer.body
     }
 
-    /// Asks for an exclusive lock; the answer is for the caller to read.
+    /// Asks for an exclusive lock of a directory; the answer is for the caller to read, and the lock nil where it tells of
+    /// none.
     ///
-    /// Where none comes the lock may have been granted all the same: whose it is, is remembered.
-    /// - Parameter depth: `0`, or `infinity` for a directory and all below.
+    /// Where no answer comes, or one without the token, the lock may have been granted all the same: whose it is, is
+    /// remembered.
+    /// - Parameter depth: `0`, or `infinity` for the directory and all below.
     func lock(
-        _ path: RelativePath, isDirectory: Bool = false, depth: String = "0"
-    ) async throws(ProviderError) -> HTTPAnswer {
-        let owner = "quire \(UInt64.random(in: 0 ... .max))"
+        _ path: RelativePath, depth: String = "0"
+    ) async throws(ProviderError) -> (answer: HTTPAnswer, granted: DAVLock?) {
+        let owner = DAVLock.freshOwner()
         do throws(ProviderError) {
             let answer = try await small(
-                "LOCK", path, isDirectory,
+                "LOCK", path, true,
                 [
                     "Timeout": "Second-\(DAVLock.seconds)", "Depth": depth,
                     "Content-Type": "application/xml; charset=utf-8",
                 ], .bytes(DAVBodies.lock(owner: owner)))
-            if answer.status >= 500 { lockNames.lost(owner) }
-            return answer
+            if answer.isSuccess, let token = DAVLockToken.read(answer) {
+                return (answer, DAVLock(path: path, isDirectory: true, token: token, owner: owner))
+            }
+            if answer.isSuccess || answer.status >= 500 { lockNames.lost(owner) }
+            return (answer, nil)
         } catch {
             lockNames.lost(owner)
             throw error

@@ -12,4 +12,18 @@ struct DAVLock: Sendable {
     let path: RelativePath
     var isDirectory = false
     let token: String
+    /// What the server was asked to remember with it: a random number, fresh for each lock.
+    let owner: String
+
+    /// An owner for a lock that is about to be asked for.
+    static func freshOwner() -> String { "quire \(UInt64.random(in: 0 ... .max))" }
+
+    /// Whether a lock that the server tells of is this one: by its token, or by its owner where the server keeps tokens to
+    /// itself.
+    func matches(_ told: DAVResource.KnownLock) -> Bool {
+        told.token.isEmpty ? told.owner == owner : told.token == token
+    }
+
+    /// Whether this is the only one of those that a server tells of.
+    func isAlone(in told: [DAVResource.KnownLock]) -> Bool { told.count == 1 && told.allSatisfy(matches) }
 }

@@ -3,7 +3,15 @@ import QuireCore
 /// Looks whether locks are held alone.
 ///
 /// Some servers grant an exclusive lock to two that ask at the same moment, and then remember both, or the later one only.
-/// Asked a moment after it was granted, the lock must be there, and no other.
+/// Asked after it was granted, the lock must be there, and no other. Whoever was granted the second of two finds the
+/// first one then, or comes after it was let go: so what a change depends on is looked at after that, never before.
+///
+/// ```
+///  A  LOCK ✓ ── locks: A, B ── UNLOCK          … again
+///  B     LOCK ✓ ── locks: A, B ── UNLOCK       … again
+///  A  LOCK ✓ ── locks: A ── look ── write ── UNLOCK
+///  B      LOCK ✓ ─────── locks: A, B ── UNLOCK … again
+/// ```
 struct DAVLockConfirmation: Sendable {
     let client: DAVClient
     /// None where the server has no locks.
@@ -16,7 +24,7 @@ struct DAVLockConfirmation: Sendable {
     func callAsFunction() async throws(ProviderError) {
         guard client.lockNames.areTold else { return }
         for lock in locks {
-            guard try await client.locks(lock.path).map(\.token) == [lock.token] else {
+            guard lock.isAlone(in: try await client.locks(lock.path)) else {
                 throw ProviderError(.failed, Self.shared)
             }
         }

@@ -6,8 +6,8 @@ final class DAVLockNames: Sendable {
     struct State {
         /// Names that are there.
         var known: Set<RelativePath> = []
-        /// Tokens that were let go, lately.
-        var released: Set<String> = []
+        /// Locks that were let go, lately.
+        var released: [DAVLock] = []
         /// Owners of locks that were asked for, lately, while the answer did not come.
         var lost: Set<String> = []
         var areTold = false
@@ -26,9 +26,23 @@ final class DAVLockNames: Sendable {
         }
     }
 
-    /// Whether nobody needs the lock any more: it was let go, or asked for in vain.
-    func isStale(_ lock: DAVResource.KnownLock) -> Bool {
-        state.withLock { $0.released.contains(lock.token) || $0.lost.contains(lock.owner) }
+    /// Locks are about to be let go.
+    func released(_ locks: [DAVLock]) {
+        state.withLock { state in
+            if state.released.count > Self.most { state.released = [] }
+            state.released += locks
+        }
+    }
+
+    /// The lock at `path` that the server tells of, where nobody needs it any more: it was let go, or asked for in vain.
+    ///
+    /// nil also for one that was asked for in vain at a server that keeps tokens to itself: it ends by itself.
+    func stale(_ told: DAVResource.KnownLock, at path: RelativePath) -> DAVLock? {
+        state.withLock { state in
+            if let lock = state.released.first(where: { $0.matches(told) }) { return lock }
+            guard !told.token.isEmpty, state.lost.contains(told.owner) else { return nil }
+            return DAVLock(path: path, isDirectory: true, token: told.token, owner: told.owner)
+        }
     }
 
     var hasLost: Bool { state.withLock { !$0.lost.isEmpty } }

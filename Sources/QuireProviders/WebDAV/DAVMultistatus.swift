@@ -59,7 +59,7 @@ final class DAVMultistatus: XMLReceiver {
         } else if open.suffix(2) == ["activelock", "owner"] {
             active.owner = text.trimmed
         } else if open.last == "activelock" {
-            if !active.token.isEmpty { pending.locks.append(active) }
+            pending.locks.append(active)
             active = DAVResource.KnownLock()
         }
     }

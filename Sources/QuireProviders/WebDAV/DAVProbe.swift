@@ -120,21 +120,25 @@ struct DAVProbe {
     private mutating func tryLocks(_ path: RelativePath) async throws(ProviderError) {
         guard let first = try await lock(path).granted else { return }
         let second = try await lock(path)
-        let told = try await client.locks(path).map(\.token) == [first.token]
+        let told = first.isAlone(in: try await client.locks(path))
         client.lockNames.state.withLock { $0.areTold = told }
         let renewed = try await sure { [client] () throws(ProviderError) in try await client.refresh(first) }
         _ = try await client.unlock(first)
         guard let third = try await lock(path).granted else { return }
         _ = try await client.unlock(third)
-        abilities.locks = second.status == 423 && renewed.isSuccess
+        abilities.locks = second.answer.status == 423 && renewed.isSuccess
     }
 
-    private func lock(_ path: RelativePath) async throws(ProviderError) -> (granted: DAVLock?, status: Int) {
+    private func lock(
+        _ path: RelativePath
+    ) async throws(ProviderError) -> (answer: HTTPAnswer, granted: DAVLock?) {
+        var granted: DAVLock?
         let answer = try await sure { () throws(ProviderError) in
-            try await client.lock(path, isDirectory: true)
+            let (answer, lock) = try await client.lock(path)
+            granted = lock
+            return answer
         }
-        let token = answer.isSuccess ? DAVLockToken.read(answer) : nil
-        return (token.map { DAVLock(path: path, isDirectory: true, token: $0) }, answer.status)
+        return (answer, granted)
     }
 
     private mutating func tryStamps() async throws(ProviderError) {

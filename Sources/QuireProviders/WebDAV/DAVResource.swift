@@ -3,6 +3,7 @@ import QuireCore
 /// What a server says about one resource.
 struct DAVResource: Sendable {
     struct KnownLock: Sendable {
+        /// Empty where the server keeps tokens to itself.
         var token = ""
         /// As whoever took it asked; empty where the server does not tell.
         var owner = ""

@@ -12,7 +12,9 @@ extension WebDAVProvider {
         do throws(ProviderError) {
             return try await changing([path]) { (confirm) throws(ProviderError) in
                 let before = try await self.expect(path, expecting)
-                try await confirm()
+                if staged != nil || !self.abilities.guards(before?.entityTag, exists: before != nil) {
+                    try await confirm()
+                }
                 var after = try await self.write(path, body, staged, over: before)
                 if before?.item.version == after.version, self.abilities.isTimeBased, staged == nil {
                     // Written within the same second as what it replaces: once more, when the clock has gone on.
@@ -40,9 +42,8 @@ extension WebDAVProvider {
     ) async throws(ProviderError) -> RemoteItem {
         try validate(path)
         try checkConnected()
-        return try await changing([path]) { (confirm) throws(ProviderError) in
+        return try await changing([path]) { (_) throws(ProviderError) in
             _ = try await self.expect(path, .absent)
-            try await confirm()
             let answer = try await self.client.makeCollection(path)
             guard answer.isSuccess else {
                 if answer.status == 405, try await self.isDirectory(path.parent) { throw ProviderError.refused(path) }

@@ -86,6 +86,20 @@ extension UnitApplier {
         return unit
     }
 
+    /// Where what was fetched is the base's content, under another version only: the unit planned anew with that, so that the
+    /// file here stays with whatever is edited in it meanwhile. Who has it open, or is about to save it, has missed nothing.
+    ///
+    /// - Returns: nil where it is other content, or where that is not known.
+    func contentCameAgain(_ unit: TreeUnit, _ fetched: RemoteItem) -> TreeUnit? {
+        guard unit.local?.content == .asBase, let base = unit.base, let checksum = base.checksum,
+            fetched.kind == .file, fetched.size.bytes == base.size, fetched.checksum == checksum
+        else { return nil }
+        var unit = unit
+        unit.remote = fetched
+        unit.plan = Self.replan(unit)
+        return unit
+    }
+
     /// A snapshot's facts; the copy itself is not needed.
     func snapshot(_ local: LocalEntry) async throws(SyncFailure) -> Snapshot {
         let (tree, staging) = (context.tree, context.staging)
@@ -98,7 +112,7 @@ extension UnitApplier {
     }
 
     /// Plans a unit whose place is settled: only content and attributes are compared.
-    private static func replan(_ unit: TreeUnit) -> ItemPlan {
+    static func replan(_ unit: TreeUnit) -> ItemPlan {
         guard let local = unit.local, let remote = unit.remote, let name = remote.path.name else { return [] }
         let place = Place(.root, name)
         let plan = SyncPlanner.plan(

@@ -52,14 +52,7 @@ struct UnitApplier: Sendable {
 
     private func perform(_ unit: TreeUnit) async -> UnitOutcome {
         do {
-            var unit = unit
-            if unit.plan == [.compare] { unit = try await compared(unit) }
-            var outcome = UnitOutcome.nothing
-            for step in unit.plan.steps {
-                let result = try await apply(step, unit)
-                guard result == .done || result == .nothing else { return result }
-                if result == .done { outcome = .done }
-            }
+            let outcome = try await followed(unit.plan == [.compare] ? try await compared(unit) : unit)
             if outcome == .done, let subject = unit.subject(context.container.id) { await context.unpark(subject) }
             return outcome
         } catch {
@@ -77,6 +70,17 @@ struct UnitApplier: Sendable {
             }
             return .failed(failure)
         }
+    }
+
+    /// Carries out the steps of the unit's plan, until one cannot be.
+    private func followed(_ unit: TreeUnit) async throws(SyncFailure) -> UnitOutcome {
+        var outcome = UnitOutcome.nothing
+        for step in unit.plan.steps {
+            let result = try await apply(step, unit)
+            guard result == .done || result == .nothing else { return result }
+            if result == .done { outcome = .done }
+        }
+        return outcome
     }
 
     private func apply(_ step: SyncStep, _ unit: TreeUnit) async throws(SyncFailure) -> UnitOutcome {
@@ -105,8 +109,8 @@ extension UnitApplier {
         let mode = remote.mode ?? Self.defaultMode(remote.kind)
         guard let directory = made.find(unit.directory) else { return .later }
         guard remote.kind == .directory else {
-            return try await installed(
-                remote, at: target, in: directory, expecting: .absent, mode: { _ in mode }, fetching: false, owner: nil)
+            let staged = try await staged(remote, mode: { _ in mode }, fetching: false, owner: nil)
+            return try await installed(staged, at: target, in: directory, expecting: .absent)
         }
         // Object stores have no times of directories.
         let mtime = remote.mtime == .unknown ? context.clock.now() : remote.mtime
@@ -131,9 +135,13 @@ extension UnitApplier {
         let isWanted = isPinned || isHere && remote.size <= context.settings.refreshLimit
         // What is pinned comes when there is room.
         let fetching = isWanted ? await context.space.hasRoom(for: remote.size) : false
+        let staged = try await staged(remote, mode: mode, fetching: fetching, owner: local.id)
+        if isHere, let known = contentCameAgain(unit, staged.item) {
+            context.staging.discard(staged.path)
+            return try await followed(known)
+        }
         let outcome = try await installed(
-            remote, at: local.path, in: .any, expecting: .fingerprint(local.fingerprint), mode: mode,
-            fetching: fetching, owner: local.id)
+            staged, at: local.path, in: .any, expecting: .fingerprint(local.fingerprint))
         // What was here of the version before.
         if outcome == .done { context.arriving.drop(local.id) }
         return outcome
@@ -145,32 +153,40 @@ extension UnitApplier {
         }
     }
 
-    /// Stages the remote item as what it is (or as a placeholder) and installs it.
-    private func installed(
-        _ remote: RemoteItem, at path: RelativePath, in directory: WantedDirectory, expecting: LocalChange.Expectation,
-        mode: (RemoteItem) -> UInt16, fetching: Bool, owner: ItemID?
-    ) async throws(SyncFailure) -> UnitOutcome {
-        var item = remote
-        let staged: String
-        var dataless = false
+    /// A remote item in the staging directory, as the provider had it when it was fetched.
+    private struct StagedItem {
+        let path: String
+        let item: RemoteItem
+        var isDataless = false
+    }
+
+    /// Stages the remote item as what it is, or as a placeholder.
+    private func staged(
+        _ remote: RemoteItem, mode: (RemoteItem) -> UInt16, fetching: Bool, owner: ItemID?
+    ) async throws(SyncFailure) -> StagedItem {
         if remote.kind == .symlink {
-            staged = try await context.store { () throws(StoreError) in
+            let link = try await context.store { () throws(StoreError) in
                 try context.staging.createLink(target: remote.symlinkTarget ?? [], mtime: remote.mtime)
             }
-        } else if remote.size == .zero {
-            staged = try await emptyFile(remote, mode(remote))
-        } else if fetching {
+            return StagedItem(path: link, item: remote)
+        }
+        if remote.size == .zero { return StagedItem(path: try await emptyFile(remote, mode(remote)), item: remote) }
+        if fetching {
             let fetched = try await Downloader(context: context).fetch(
                 remote.path, version: remote.version, size: remote.size, owner: owner, mode: mode)
-            (staged, item) = (fetched.stagedPath, fetched.item)
-        } else {
-            staged = try await placeholder(remote, mode(remote))
-            dataless = true
+            return StagedItem(path: fetched.stagedPath, item: fetched.item)
         }
-        defer { context.staging.discard(staged) }
+        return StagedItem(path: try await placeholder(remote, mode(remote)), item: remote, isDataless: true)
+    }
+
+    /// Installs what is staged, and discards it where it cannot be.
+    private func installed(
+        _ staged: StagedItem, at path: RelativePath, in directory: WantedDirectory, expecting: LocalChange.Expectation
+    ) async throws(SyncFailure) -> UnitOutcome {
+        defer { context.staging.discard(staged.path) }
         let change = LocalChange(
-            path: context.drivePath(path), .install(stagedPath: staged, dataless: dataless), expecting: expecting,
-            base: record(item), within: directory.inode)
+            path: context.drivePath(path), .install(stagedPath: staged.path, dataless: staged.isDataless),
+            expecting: expecting, base: record(staged.item), within: directory.inode)
         return try await outcome(try await context.commitCoordinated(change), at: path, in: directory)
     }
 

@@ -1,0 +1,84 @@
+import QuireCore
+import Testing
+
+@testable import QuireProviders
+
+/// Servers that grant an exclusive lock to two who ask at once, keep tokens to themselves, or forget to tell them.
+@Suite("Locks of WebDAV servers")
+struct DAVLockTests {
+    private static let ways = [
+        LockServer.Manners(), LockServer.Manners(hidesTokens: true), LockServer.Manners(hidesOwners: true),
+    ]
+
+    /// Changes something once under a lock, as a device does: `look` is what the change depends on.
+    private func change(_ server: LockServer, _ client: DAVClient) async throws(ProviderError) {
+        try await client.withLocks(on: ["a"]) { (_) throws(ProviderError) in server.note("look") }
+    }
+
+    @Test("A lock that is held alone is recognised by its token or by its owner", arguments: ways)
+    func alone(manners: LockServer.Manners) async throws {
+        let server = try LockServer(manners)
+        try await change(server, server.client())
+        #expect(server.log == ["LOCK", "PROPFIND", "look", "UNLOCK urn:1"])
+    }
+
+    @Test(
+        "A lock that two were granted is given back, and nothing is looked at before one is held alone",
+        arguments: ways, [false, true])
+    func shared(manners: LockServer.Manners, remembersLater: Bool) async throws {
+        var manners = manners
+        manners.sharedGrants = 2
+        manners.remembersLater = remembersLater
+        let server = try LockServer(manners)
+        try await change(server, server.client())
+        #expect(
+            server.log == [
+                "LOCK", "PROPFIND", "UNLOCK urn:1", "LOCK", "PROPFIND", "UNLOCK urn:2", "LOCK", "PROPFIND", "look",
+                "UNLOCK urn:3",
+            ])
+    }
+
+    @Test("A lock that was granted without a token is let go by what the server tells of it")
+    func tokenless() async throws {
+        let server = try LockServer(LockServer.Manners(forgottenTokens: 1))
+        let client = server.client()
+        let code = await refusal { try await change(server, client) }
+        #expect(code == .failed)
+        try await change(server, client)
+        #expect(
+            server.log == [
+                "LOCK", "LOCK refused", "PROPFIND", "UNLOCK urn:1", "LOCK", "PROPFIND", "look", "UNLOCK urn:2",
+            ])
+    }
+
+    @Test("Each lock has an owner of its own")
+    func owners() {
+        #expect(Set((0..<1000).map { _ in DAVLock.freshOwner() }).count == 1000)
+    }
+
+    @Test("Only the one lock that is told is alone, and only if it is this one")
+    func recognition() {
+        let lock = DAVLock(path: "l", token: "t", owner: "o")
+        let mine = DAVResource.KnownLock(token: "t", owner: "o")
+        let other = DAVResource.KnownLock(token: "x", owner: "o")
+        let hidden = DAVResource.KnownLock(token: "", owner: "o")
+        let nameless = DAVResource.KnownLock(token: "", owner: "")
+        #expect(lock.isAlone(in: [mine]) && lock.isAlone(in: [hidden]))
+        for told in [[], [other], [nameless], [mine, mine], [mine, nameless], [hidden, hidden]] {
+            #expect(!lock.isAlone(in: told))
+        }
+    }
+
+    @Test("A lock that was let go is known again, also without its token; one of another is not")
+    func stale() throws {
+        let names = DAVLockNames()
+        names.released([DAVLock(path: "l", isDirectory: true, token: "t", owner: "o")])
+        names.lost("lost")
+        func found(_ token: String, _ owner: String) -> String? {
+            names.stale(DAVResource.KnownLock(token: token, owner: owner), at: "l")?.token
+        }
+        #expect(found("t", "o") == "t" && found("t", "") == "t" && found("", "o") == "t")
+        #expect(found("u", "lost") == "u" && found("", "lost") == nil)
+        #expect(found("u", "another") == nil && found("", "") == nil)
+    }
+}
