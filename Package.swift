@@ -178,7 +178,8 @@ let package = Package(
                 dependencies: ["Quire", "QuireThumbnails", "QuireTransport", "QuireCore", "CLinux"],
                 swiftSettings: settings),
             .testTarget(
-                name: "QuireCoreTests", dependencies: ["QuireCore", "QuireTestSupport"], swiftSettings: settings),
+                name: "QuireCoreTests", dependencies: ["QuireTransport", "QuireCore", "QuireTestSupport"],
+                swiftSettings: settings),
             .testTarget(
                 name: "QuireIndexTests",
                 dependencies: ["QuireIndex", "QuireCore", "CLinux", .product(name: "GRDB", package: "GRDB.swift")],

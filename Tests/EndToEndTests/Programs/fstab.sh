@@ -11,6 +11,7 @@ mount --make-rprivate /
 
 "$sources/Scripts/install" "$quire" "$directory/root" /usr
 mount -t overlay -o "lowerdir=$directory/root/usr/bin:/usr/bin" overlay /usr/bin
+mount -t overlay -o "lowerdir=$directory/root/usr/libexec:/usr/libexec" overlay /usr/libexec
 mount -t overlay -o "lowerdir=$directory/root/sbin:/usr/sbin" overlay /usr/sbin
 chmod 755 .
 install -d -o 12345 -g 12345 ada ada/Drive
