@@ -128,7 +128,7 @@ struct ModelRun {
                 return "\(entry.id) is at different paths"
             }
         }
-        if table.slots.count != reference.entries.count { return "the table keeps more than the reference" }
+        if table.index.count != reference.entries.count { return "the table keeps more than the reference" }
         guard count % 32 == 0 || hasMoved else { return nil }
         hasMoved = false
         if reference.hasLostWaiter() { return "a waiter was forgotten" }

@@ -14,7 +14,7 @@ extension ClaimTable {
 
     /// Notes that `respondent` is asked on behalf of `id`, which is ready. Balanced by `answered`, or by the request's end.
     package mutating func ask(_ id: ClaimID, _ respondent: Respondent) {
-        guard let slot = slots[id], records[Int(slot)].isAsking else { return }
+        guard let slot = slot(of: id), records[Int(slot)].isAsking else { return }
         if let index = asked[respondent]?.firstIndex(where: { $0.slot == slot }) {
             asked[respondent]?[index].count += 1
         } else {
@@ -24,7 +24,7 @@ extension ClaimTable {
 
     /// Takes one `ask` back.
     package mutating func answered(_ id: ClaimID, _ respondent: Respondent) {
-        guard let slot = slots[id], let index = asked[respondent]?.firstIndex(where: { $0.slot == slot }) else {
+        guard let slot = slot(of: id), let index = asked[respondent]?.firstIndex(where: { $0.slot == slot }) else {
             return
         }
         asked[respondent]?[index].count -= 1
@@ -35,7 +35,7 @@ extension ClaimTable {
 
     /// All were asked: a request that was ready is granted as soon as nobody is in its way, mostly now.
     package mutating func proceed(_ id: ClaimID) -> [ClaimAction] {
-        guard let slot = slots[id], records[Int(slot)].isAsking else { return [] }
+        guard let slot = slot(of: id), records[Int(slot)].isAsking else { return [] }
         stopAsking(slot)
         records[Int(slot)].asksFirst = false
         return records[Int(slot)].parkedOn >= 0 ? [] : reconsider([slot])

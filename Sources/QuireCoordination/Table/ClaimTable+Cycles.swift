@@ -69,7 +69,7 @@ extension ClaimTable {
     private func youngestInCycle() -> (Int32, [ClaimReport])? {
         var candidates = purposes.records.flatMap { $0.live > 0 ? $0.nestedWaiting : [] }
         if !asked.isEmpty || overtaking > 0 {
-            candidates += slots.values.filter { slot in
+            candidates += liveSlots.filter { slot in
                 let record = records[Int(slot)]
                 guard !record.isHeld, !record.isNested else { return false }
                 return !record.overtook.isEmpty || !askers(of: record).isEmpty

@@ -15,7 +15,7 @@ extension ClaimTable {
             slot = Int32(records.count)
             records.append(record)
         }
-        slots[request.id] = slot
+        index.insert(SlotIndex.hash(request.id.rawValue), slot)
         if let client = request.client { clients[client, default: []].insert(request.id) }
         addKeys(slot)
         return slot
@@ -55,7 +55,7 @@ extension ClaimTable {
     mutating func withdraw(_ slot: Int32) {
         removeKeys(slot)
         let id = records[Int(slot)].id
-        slots[id] = nil
+        index.remove(SlotIndex.hash(id.rawValue), slot)
         if let client = records[Int(slot)].client {
             clients[client]?.remove(id)
             if clients[client]?.isEmpty == true { clients[client] = nil }

@@ -3,7 +3,7 @@ extension ClaimTable {
     /// All holders and waiters, in the order in which they were asked for.
     /// - Parameter now: on the clock of the requests' `now`.
     package func reports(now: Duration) -> [ClaimReport] {
-        slots.values.sorted { records[Int($0)].order < records[Int($1)].order }.map { report($0, now: now) }
+        liveSlots.sorted { records[Int($0)].order < records[Int($1)].order }.map { report($0, now: now) }
     }
 
     func report(_ slot: Int32, now: Duration) -> ClaimReport {

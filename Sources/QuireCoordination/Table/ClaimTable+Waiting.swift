@@ -9,7 +9,7 @@ extension ClaimTable {
     /// What becomes of a request that was just put into the lanes.
     mutating func decide(_ slot: Int32) -> Decision {
         // The only one there is.
-        guard slots.count > 1, let blocker = blocker(of: slot) else { return .grant }
+        guard index.count > 1, let blocker = blocker(of: slot) else { return .grant }
         let record = records[Int(slot)]
         let holders = record.isNested ? purposes[record.purpose].held : []
         let askers = askers(of: record)

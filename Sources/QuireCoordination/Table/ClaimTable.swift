@@ -24,7 +24,8 @@
 package struct ClaimTable {
     var records: [ClaimRecord] = []
     var freeSlots: [Int32] = []
-    var slots: [ClaimID: Int32] = [:]
+    /// By their ids.
+    var index = SlotIndex()
     var trie = PathTrie(idleLimit: 64)
     /// Three a node, by `ClaimRecord.Key.laneIndex`.
     var lanes = Array(repeating: Lane(), count: LaneKind.allCases.count)
@@ -42,17 +43,27 @@ package struct ClaimTable {
 
     package init() {}
 
+    /// Where a claim that is held or waited for is.
+    func slot(of id: ClaimID) -> Int32? {
+        index.find(SlotIndex.hash(id.rawValue)) { records[Int($0)].id == id }
+    }
+
+    /// Where all of them are.
+    var liveSlots: [Int32] {
+        records.indices.compactMap { if case .free = records[$0].phase { nil } else { Int32($0) } }
+    }
+
     /// Whether nothing is held and nobody waits.
-    package var isEmpty: Bool { slots.isEmpty }
+    package var isEmpty: Bool { index.isEmpty }
 
     /// Whether a claim of another purpose than the mount's is held or waited for.
     package var hasExplicitClaims: Bool { purposes.explicitCount > 0 }
 
     /// Whether `id` is held.
-    package func isHeld(_ id: ClaimID) -> Bool { slots[id].map { records[Int($0)].isHeld } ?? false }
+    package func isHeld(_ id: ClaimID) -> Bool { slot(of: id).map { records[Int($0)].isHeld } ?? false }
 
     /// The accesses of `id` with the paths of now; nil where it neither is held nor waits.
-    package func accesses(of id: ClaimID) -> [Access]? { slots[id].map { records[Int($0)].accesses } }
+    package func accesses(of id: ClaimID) -> [Access]? { slot(of: id).map { records[Int($0)].accesses } }
 
     /// Enters a request.
     /// - Returns: its grant, its failure, or nothing: then it waits.
@@ -68,19 +79,19 @@ package struct ClaimTable {
 
     /// Ends a claim that is held. Unknown ids and waiters are left alone, so a second release does nothing.
     package mutating func release(_ id: ClaimID) -> [ClaimAction] {
-        guard let slot = slots[id], records[Int(slot)].isHeld else { return [] }
+        guard let slot = slot(of: id), records[Int(slot)].isHeld else { return [] }
         return remove(slot)
     }
 
     /// Ends a request that waits, with `.cancelled`. Unknown ids and holders are left alone.
     package mutating func cancel(_ id: ClaimID) -> [ClaimAction] {
-        guard let slot = slots[id], !records[Int(slot)].isHeld else { return [] }
+        guard let slot = slot(of: id), !records[Int(slot)].isHeld else { return [] }
         return fail(slot, .cancelled)
     }
 
     /// Ends a request that waits or asks, because somebody who was asked refused. Unknown ids and holders are left alone.
     package mutating func refuse(_ id: ClaimID, _ reason: String) -> [ClaimAction] {
-        guard let slot = slots[id], !records[Int(slot)].isHeld else { return [] }
+        guard let slot = slot(of: id), !records[Int(slot)].isHeld else { return [] }
         return fail(slot, .refused(reason: reason))
     }
 
@@ -124,7 +135,7 @@ package struct ClaimTable {
 
     private mutating func enter(_ request: ClaimRequest, waits: Bool) -> ClaimAction? {
         if let reason = request.invalidity { return .fail(request.id, CoordinationError(.invalid(reason: reason))) }
-        guard slots[request.id] == nil else {
+        guard slot(of: request.id) == nil else {
             return .fail(request.id, CoordinationError(.invalid(reason: "\(request.id) is in use")))
         }
         let slot = insert(request)

@@ -14,7 +14,8 @@ struct PurposeBook {
 
     private(set) var records: [Record] = []
     private var free: [Int32] = []
-    private var numbers: [Purpose: Int32] = [:]
+    /// By their identifiers.
+    private var index = SlotIndex()
     /// Numbers that no claim had when they were put here, oldest first: kept, as most purposes come again.
     private var idle: [Int32] = []
     private static let idleLimit = 32
@@ -29,7 +30,8 @@ struct PurposeBook {
     /// Counts one more claim of `purpose`, and says its number.
     mutating func enter(_ purpose: Purpose) -> Int32 {
         if purpose != .mount { explicitCount += 1 }
-        if let number = numbers[purpose] {
+        let hash = Self.hash(purpose)
+        if let number = index.find(hash, where: { records[Int($0)].purpose == purpose }) {
             records[Int(number)].live += 1
             return number
         }
@@ -42,9 +44,11 @@ struct PurposeBook {
             records.append(Record(purpose: purpose))
         }
         records[Int(number)].live = 1
-        numbers[purpose] = number
+        index.insert(hash, number)
         return number
     }
+
+    private static func hash(_ purpose: Purpose) -> UInt32 { UInt32(truncatingIfNeeded: purpose.hashValue) }
 
     /// Counts one claim less.
     mutating func leave(_ number: Int32) {
@@ -59,7 +63,7 @@ struct PurposeBook {
     private mutating func forget(_ number: Int32) {
         records[Int(number)].isIdle = false
         guard records[Int(number)].live == 0 else { return }
-        numbers[records[Int(number)].purpose] = nil
+        index.remove(Self.hash(records[Int(number)].purpose), number)
         free.append(number)
     }
 
