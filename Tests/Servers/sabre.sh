@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # sabre/dav (Debian's php-sabre-dav 1.8.12) under 'php -S', with Digest authentication.
 # PHP_CLI_SERVER_WORKERS gives php -S several processes, or every request waits for the one before.
+# A process that remembers what a path was (realpath_cache) answers wrongly about what another has made there since.
 NAME=sabre; . "$(dirname "$0")/lib.sh"
 install() { apt_need php php-cli php-xml php-mbstring php-sqlite3 php-sabre-dav; [ -f /usr/share/php/Sabre/autoload.php ] || apt_need no-such-program php-sabre-dav; }
 start() {
@@ -37,7 +38,7 @@ if (class_exists('Sabre\DAV\Sync\Plugin')) $server->addPlugin(new Sabre\DAV\Sync
 $server->exec();
 C
   daemon php env SERVER_DIR="$DIR" SERVER_USER="$SERVER_USER" SERVER_PASSWORD="$SERVER_PASSWORD" SABRE_AUTOLOAD="${SABRE_AUTOLOAD:-}" PHP_CLI_SERVER_WORKERS="${WORKERS:-8}" TMPDIR="$DIR/tmp" \
-    php -d upload_max_filesize=0 -d post_max_size=0 -d memory_limit=512M -d enable_post_data_reading=0 -d log_errors=0 \
+    php -d realpath_cache_size=0 -d upload_max_filesize=0 -d post_max_size=0 -d memory_limit=512M -d enable_post_data_reading=0 -d log_errors=0 \
     -S "127.0.0.1:$PORT" -t "$DIR/www" "$DIR/www/index.php"
   wait_tcp "$PORT" 20
   put URL "http://127.0.0.1:$PORT/"; put USER "$SERVER_USER"; put PASS "$SERVER_PASSWORD"; put PID "$DPID"; ready

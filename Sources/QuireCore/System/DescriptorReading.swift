@@ -15,7 +15,9 @@ package enum DescriptorReading {
         }
     }
 
-    /// The first bytes of a file: `limit`, or all where there are fewer. Moves no position. For any thread that may wait.
+    /// The first bytes of a file: `limit`, or all where there are fewer. Moves no position.
+    ///
+    /// For any thread that may wait.
     ///
     /// - Throws: `.failed` with what the system says.
     package static func beginning(of descriptor: Int32, limit: Int) throws(QuireError) -> [UInt8] {
@@ -35,8 +37,8 @@ package enum DescriptorReading {
 
     /// What `fill` writes into room for `limit` bytes; it answers how many, or -1 with errno.
     ///
-    /// An array without room is never made: all empty arrays share one, whose count would be written while other threads
-    /// read it.
+    /// An array without room is never made: all empty arrays share one, whose count would be written while other
+    /// threads read it.
     private static func filled(
         _ descriptor: Int32, limit: Int, _ fill: (UnsafeMutableBufferPointer<UInt8>) -> Int
     ) throws(QuireError) -> [UInt8] {

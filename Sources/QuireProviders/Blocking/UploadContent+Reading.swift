@@ -2,19 +2,6 @@ import Glibc
 import QuireCore
 
 extension UploadContent {
-    /// Reads the snapshot whole, before any of it is sent: what is sent is what it says.
-    ///
-    /// - Throws: `.corrupt` where size or checksum are others.
-    func verify(_ path: RelativePath, _ pool: BlockingPool) async throws(ProviderError) {
-        let content = self
-        let found = try await pool.run { (cancellation) throws(ProviderError) in
-            try ContentCopy.checksum(path, of: content.snapshotPath, expected: content.size.bytes, cancellation)
-        }
-        guard found.size == size, found.checksum == checksum else {
-            throw ProviderError(.corrupt, "\(path): what is to be sent is not what it was")
-        }
-    }
-
     /// Reads `length` bytes from `offset` on, piece by piece. Blocks.
     ///
     /// - Throws: `.corrupt` where the snapshot is shorter.

@@ -35,19 +35,6 @@ enum ContentCopy {
         }
     }
 
-    /// The size and SHA-256 of a file, read to its end or a little beyond `expected`.
-    static func checksum(
-        _ path: RelativePath, of file: String, expected: Int64, _ cancellation: Cancellation
-    ) throws(ProviderError) -> (size: ByteCount, checksum: ContentChecksum) {
-        let source = try ErrnoTranslation.about(path, "uploaded from \(file)") { () throws(SystemFailure) in
-            OpenFile(taking: try SystemCalls.check("open") { open(file, O_RDONLY | O_CLOEXEC) })
-        }
-        return try hash(path, source.descriptor, expected, cancellation, nil, { _ in }) {
-            (_, _) throws(ProviderError) in
-        } end: { (_) throws(ProviderError) in
-        }
-    }
-
     /// Shares the blocks where the filesystem can. What is hashed afterwards is the clone, which nobody else changes.
     private static func isCloned(from source: Int32, to target: Int32) -> Bool {
         quire_ficlone(target, source) == 0

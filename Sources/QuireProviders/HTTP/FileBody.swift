@@ -1,3 +1,4 @@
+import Crypto
 import Glibc
 import NIOCore
 import QuireCore
@@ -8,6 +9,8 @@ struct FileBody: AsyncSequence, Sendable {
     let path: String
     let offset: Int64
     let length: Int64
+    /// What is sent must have this SHA-256: else its last piece is not sent. Nil for whatever is there.
+    let checksum: ContentChecksum?
     let pool: BlockingPool
     let bandwidth: Bandwidth
     let failure: Shortfall
@@ -29,30 +32,48 @@ struct FileBody: AsyncSequence, Sendable {
         fileprivate let body: FileBody
         private var position: Int64 = 0
         private var file: SharedFile?
+        private var hash = SHA256()
 
         fileprivate init(body: FileBody) { self.body = body }
 
-        /// - Throws: `.corrupt` where the file is shorter than it was.
+        /// - Throws: `.corrupt` where the file is shorter than it was, or another.
         mutating func next() async throws -> ByteBuffer? {
             guard position < body.length else { return nil }
-            let (path, start, file) = (body.path, body.offset + position, file)
             let count = Int(Swift.min(Int64(body.bandwidth.piece(FileBody.piece)), body.length - position))
-            let (opened, buffer): (SharedFile, ByteBuffer)
-            do throws(ProviderError) {
-                (opened, buffer) = try await body.pool.run { (_) throws(ProviderError) -> (SharedFile, ByteBuffer) in
-                    let open: SharedFile
-                    if let file { open = file } else { open = try SharedFile(path) }
-                    return (open, try open.read(count, at: start))
-                }
-            } catch {
+            let buffer: ByteBuffer
+            do throws(ProviderError) { buffer = try await read(count) } catch {
                 body.failure.note(error)
                 throw error
             }
-            self.file = opened
             position += Int64(buffer.readableBytes)
             try await body.bandwidth.pass(buffer.readableBytes)
             return buffer
         }
+
+        /// The next `count` bytes; the last ones only where all are what they should be.
+        private mutating func read(_ count: Int) async throws(ProviderError) -> ByteBuffer {
+            let (body, start, file, known) = (body, body.offset + position, file, hash)
+            let isLast = position + Int64(count) == body.length
+            let (opened, buffer, next) = try await body.pool.run {
+                (_) throws(ProviderError) -> (SharedFile, ByteBuffer, SHA256) in
+                let open: SharedFile
+                if let file { open = file } else { open = try SharedFile(body.path) }
+                let buffer = try open.read(count, at: start)
+                var hash = known
+                if let checksum = body.checksum {
+                    buffer.withUnsafeReadableBytes { hash.update(bufferPointer: $0) }
+                    if isLast, Array(hash.finalize()) != checksum.bytes { throw FileBody.changed(body.path) }
+                }
+                return (open, buffer, hash)
+            }
+            (self.file, hash) = (opened, next)
+            return buffer
+        }
+    }
+
+    /// What is to be sent is not what it was.
+    static func changed(_ path: String) -> ProviderError {
+        ProviderError(.corrupt, "\(path) is not what it was when it was to be sent")
     }
 }
 

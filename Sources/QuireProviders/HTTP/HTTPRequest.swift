@@ -1,3 +1,5 @@
+package import QuireCore
+
 /// One request, as it will be on the wire but for what authorises it.
 package struct HTTPRequest: Sendable {
     /// What is sent after the head.
@@ -5,7 +7,9 @@ package struct HTTPRequest: Sendable {
         case none
         case bytes([UInt8])
         /// `length` bytes of the file at an absolute path, from `offset` on. Nobody may write to it meanwhile.
-        case file(path: String, offset: Int64, length: Int64)
+        ///
+        /// Where these have another SHA-256 than `checksum`, the last of them are not sent, and the request fails.
+        case file(path: String, offset: Int64, length: Int64, checksum: ContentChecksum? = nil)
         /// What `next` gives until it gives nil: `length` bytes in all, or the request fails.
         case pieces(length: Int64, next: @Sendable () async -> [UInt8]?)
 
@@ -14,7 +18,7 @@ package struct HTTPRequest: Sendable {
             switch self {
             case .none: 0
             case .bytes(let bytes): Int64(bytes.count)
-            case .file(_, _, let length), .pieces(let length, _): length
+            case .file(_, _, let length, _), .pieces(let length, _): length
             }
         }
     }

@@ -165,11 +165,14 @@ package final class HTTPTransport: Sendable {
         case .bytes(let bytes):
             try await traffic.up.pass(bytes.count)
             sent.body = .bytes(ByteBuffer(bytes: bytes))
-        case .file(_, _, 0): sent.body = .bytes(ByteBuffer())
-        case .file(let path, let offset, let length):
+        case .file(let path, _, 0, let checksum):
+            guard checksum == nil || checksum == .sha256(of: []) else { throw FileBody.changed(path) }
+            sent.body = .bytes(ByteBuffer())
+        case .file(let path, let offset, let length, let checksum):
             sent.body = .stream(
                 FileBody(
-                    path: path, offset: offset, length: length, pool: pool, bandwidth: traffic.up, failure: failure),
+                    path: path, offset: offset, length: length, checksum: checksum, pool: pool, bandwidth: traffic.up,
+                    failure: failure),
                 length: .known(length))
         case .pieces(let length, let next):
             sent.body = .stream(

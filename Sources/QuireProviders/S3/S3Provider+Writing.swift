@@ -7,7 +7,6 @@ extension S3Provider {
     ) async throws(ProviderError) -> RemoteItem {
         try validate(path)
         try await checkWritable()
-        try await content.verify(path, client.transport.pool)
         try await requireParent(path)
         try await expect(path, expecting)
         let upload = S3Upload(

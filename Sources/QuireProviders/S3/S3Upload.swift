@@ -64,7 +64,10 @@ struct S3Upload: Sendable {
         let sent = fields
         return try await publish { (condition) async throws(ProviderError) in
             try await client.put(
-                key, .file(path: content.snapshotPath, offset: 0, length: content.size.bytes), condition, fields: sent)
+                key,
+                .file(
+                    path: content.snapshotPath, offset: 0, length: content.size.bytes, checksum: content.checksum),
+                condition, fields: sent)
         }
     }
 
@@ -82,16 +85,19 @@ struct S3Upload: Sendable {
         let upload = try await begun(key)
         let there = try await client.parts(key, upload)
         var tags: [String] = []
+        var whole = SHA256()
         for number in 1...Int((size + partSize - 1) / partSize) {
             let offset = Int64(number - 1) * partSize
             let length = min(partSize, size - offset)
-            let digests = try await digests(offset, length)
+            let digests = try await digests(offset, length, &whole)
             if let part = there[number], part.size == length, part.entityTag == digests.md5.hex {
                 tags.append(part.entityTag)
             } else {
                 tags.append(try await send(number, offset, length, digests, key, upload))
             }
         }
+        // What has come is no document before it is completed.
+        guard Array(whole.finalize()) == content.checksum.bytes else { throw FileBody.changed(content.snapshotPath) }
         return try await client.complete(key, upload, tags, condition)
     }
 
@@ -120,18 +126,27 @@ struct S3Upload: Sendable {
         var sha256: String
     }
 
-    private func digests(_ offset: Int64, _ length: Int64) async throws(ProviderError) -> Digests {
-        let (path, content) = (path, content)
-        return try await client.transport.pool.run { (cancellation) throws(ProviderError) in
-            var (md5, sha256) = (Insecure.MD5(), SHA256())
+    /// Reads a part once, for all that has to be known of it.
+    ///
+    /// - Parameter whole: the hash of all parts before, and then of this one too.
+    private func digests(
+        _ offset: Int64, _ length: Int64, _ whole: inout SHA256
+    ) async throws(ProviderError) -> Digests {
+        let (path, content, before) = (path, content, whole)
+        let (digests, after) = try await client.transport.pool.run { (cancellation) throws(ProviderError) in
+            var (md5, sha256, whole) = (Insecure.MD5(), SHA256(), before)
             try content.read(path, offset, length) { (bytes) throws(ProviderError) in
                 try cancellation.check()
                 md5.update(data: bytes)
                 sha256.update(data: bytes)
+                whole.update(data: bytes)
             }
             let digest = Array(md5.finalize())
-            return Digests(
+            let digests = Digests(
                 md5: (digest, Hexadecimal.encode(digest)), sha256: Hexadecimal.encode(sha256.finalize()))
+            return (digests, whole)
         }
+        whole = after
+        return digests
     }
 }

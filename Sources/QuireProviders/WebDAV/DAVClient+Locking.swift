@@ -9,9 +9,9 @@ extension DAVClient {
     /// 423 to whatever is done to it.
     ///
     /// Locks are renewed while `body` runs, and let go also when the task is cancelled.
-    /// - Parameter body: runs once the locks were found to be held alone. Where nothing else keeps out who is granted one of
-    ///   them later, it calls what it is given last before it changes anything: that throws `.failed` where a lock turns out
-    ///   to be another's, too.
+    /// - Parameter body: runs once the locks were found to be held alone. Where nothing else keeps out who is granted
+    ///   one of them later, it calls what it is given last before it changes anything: that throws `.failed` where a
+    ///   lock turns out to be another's, too.
     /// - Throws: `.failed` where another device holds one for longer than `DAVLock.patience`; what `body` throws.
     func withLocks<Value: Sendable>(
         on paths: [RelativePath],

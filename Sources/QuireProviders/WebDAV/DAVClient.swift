@@ -121,8 +121,8 @@ struct DAVClient: Sendable {
         return answer.body
     }
 
-    /// Asks for an exclusive lock of a directory; the answer is for the caller to read, and the lock nil where it tells of
-    /// none.
+    /// Asks for an exclusive lock of a directory; the answer is for the caller to read, and the lock nil where it
+    /// tells of none.
     ///
     /// Where no answer comes, or one without the token, the lock may have been granted all the same: whose it is, is
     /// remembered.

@@ -18,8 +18,8 @@ struct DAVLock: Sendable {
     /// An owner for a lock that is about to be asked for.
     static func freshOwner() -> String { "quire \(UInt64.random(in: 0 ... .max))" }
 
-    /// Whether a lock that the server tells of is this one: by its token, or by its owner where the server keeps tokens to
-    /// itself.
+    /// Whether a lock that the server tells of is this one: by its token, or by its owner where the server keeps
+    /// tokens to itself.
     func matches(_ told: DAVResource.KnownLock) -> Bool {
         told.token.isEmpty ? told.owner == owner : told.token == token
     }

@@ -34,7 +34,8 @@ final class DAVLockNames: Sendable {
         }
     }
 
-    /// The lock at `path` that the server tells of, where nobody needs it any more: it was let go, or asked for in vain.
+    /// The lock at `path` that the server tells of, where nobody needs it any more: it was let go, or asked for in
+    /// vain.
     ///
     /// nil also for one that was asked for in vain at a server that keeps tokens to itself: it ends by itself.
     func stale(_ told: DAVResource.KnownLock, at path: RelativePath) -> DAVLock? {

@@ -6,8 +6,8 @@ extension WebDAVProvider {
     ) async throws(ProviderError) -> RemoteItem {
         try validate(path)
         try await checkRoom()
-        try await content.verify(path, client.transport.pool)
-        let body = HTTPRequest.Body.file(path: content.snapshotPath, offset: 0, length: content.size.bytes)
+        let body = HTTPRequest.Body.file(
+            path: content.snapshotPath, offset: 0, length: content.size.bytes, checksum: content.checksum)
         let staged = abilities.putsWhole ? nil : try await stage(body, path)
         do throws(ProviderError) {
             return try await changing([path]) { (confirm) throws(ProviderError) in

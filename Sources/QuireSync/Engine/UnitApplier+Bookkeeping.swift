@@ -86,8 +86,9 @@ extension UnitApplier {
         return unit
     }
 
-    /// Where what was fetched is the base's content, under another version only: the unit planned anew with that, so that the
-    /// file here stays with whatever is edited in it meanwhile. Who has it open, or is about to save it, has missed nothing.
+    /// Where what was fetched is the base's content, under another version only: the unit planned anew with that, so
+    /// that the file here stays with whatever is edited in it meanwhile. Who has it open, or is about to save it, has
+    /// missed nothing.
     ///
     /// - Returns: nil where it is other content, or where that is not known.
     func contentCameAgain(_ unit: TreeUnit, _ fetched: RemoteItem) -> TreeUnit? {

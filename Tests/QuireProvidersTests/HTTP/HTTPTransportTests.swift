@@ -71,6 +71,28 @@ struct HTTPTransportTests {
         #expect(await refusal { try await transport.send(HTTPRequest("PUT", "/f", body: body)) } == .corrupt)
     }
 
+    @Test("Content that is another than announced is never sent to its end", arguments: [0, 1, 300_000, 1 << 20])
+    func changedFile(length: Int) async throws {
+        let work = try TemporaryDirectory()
+        let bytes = [UInt8](repeating: 0x61, count: length)
+        Plain.write(bytes, to: Array(work.appending("f").utf8))
+        func body(_ checksum: ContentChecksum) -> HTTPRequest.Body {
+            .file(path: work.appending("f"), offset: 0, length: Int64(length), checksum: checksum)
+        }
+        let server = try LoopbackServer { peer in
+            while let request = peer.request() {
+                #expect(request.head.contains("/right"), "the body of another never ends")
+                #expect(request.body == bytes)
+                peer.answer("201 Created")
+            }
+        }
+        let transport = transport(server)
+        let wrong = HTTPRequest("PUT", "/wrong", body: body(.sha256(of: [1])))
+        #expect(await refusal { try await transport.send(wrong) } == .corrupt)
+        let right = HTTPRequest("PUT", "/right", body: body(.sha256(of: bytes)))
+        #expect(try await transport.send(right).status == 201)
+    }
+
     @Test("Where nobody listens, and where the name is unknown, that is said, at once")
     func unreachable() async throws {
         let server = try LoopbackServer { _ in }
