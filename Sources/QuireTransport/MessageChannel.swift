@@ -24,6 +24,8 @@ package final class MessageChannel: Sendable {
         /// Whether the loop waits for the socket, and for which events.
         var awaited: Int32?
         var reader = Reader.nobody
+        /// Of callers.
+        var window = SpinWindow(atMost: MessageChannel.patience)
         var framer = LineFramer()
         var output: [[UInt8]] = []
         /// Bytes of `output[0]` that are written.
@@ -42,7 +44,8 @@ package final class MessageChannel: Sendable {
 
     /// How long a caller reads in the loop's place: several times what an answer at once takes, and too short for anything
     /// else that the thread is for.
-    private static let patience = Duration.microseconds(100)
+    /// In nanoseconds.
+    private static let patience = 200_000
 
     private let descriptor: Int32
     /// What the loop calls it.
@@ -129,19 +132,19 @@ package final class MessageChannel: Sendable {
         let reads = begin(.caller)
         let value = start()
         guard reads else { return value }
-        let end = ContinuousClock.now + Self.patience
-        while !isEnough(), state.withLock({ $0.mayRead }) {
-            let events = wait(for: end - .now)
-            guard events != 0 else { break }
+        var window = state.withLock { $0.window }
+        let asked = MonotonicClock.now()
+        var waited = 0
+        while !isEnough(), waited < Self.patience, state.withLock({ $0.mayRead }) {
+            let sleeps = waited > window.nanoseconds
+            let events = Int32(quire_wait_for_input(descriptor, sleeps ? Self.patience - waited : 0))
+            waited = MonotonicClock.now() - asked
+            if sleeps { window.slept(events == 0 ? .max : waited) }
             handle(events)
         }
+        state.withLock { $0.window = window }
         endReading()
         return value
-    }
-
-    /// Waits until there is something to read. 0 where there is nothing in time.
-    private func wait(for rest: Duration) -> Int32 {
-        rest > .zero ? Int32(quire_wait_for_input(descriptor, Int(rest / .nanoseconds(1)))) : 0
     }
 
     // MARK: For the loop

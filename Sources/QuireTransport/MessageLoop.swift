@@ -3,7 +3,8 @@ import Glibc
 package import QuireCore
 import Synchronization
 
-/// One thread that reads and writes all sockets of a process: nothing else here ever blocks on a socket.
+/// One thread that reads and writes all sockets of a process: nothing else here ever blocks on a socket. While messages come
+/// in quick succession it does not sleep between them (`SpinWindow`).
 ///
 /// Handlers are called on that thread, or on one that reads a channel in its place (`MessageChannel.read(after:until:)`), and must
 /// return soon. Sockets are non-blocking and owned by the loop, which closes them.
@@ -114,19 +115,29 @@ package final class MessageLoop: Sendable {
     // MARK: The thread
 
     private func run() {
+        var window = SpinWindow()
+        var idleSince = MonotonicClock.now()
         while true {
             if state.withLock({ $0.isStopping }) { return finish() }
             closeListeners()
             closeChannels()
-            readiness.wait { number, events in
-                if number == 0 { return drainWake() }
-                let (channel, listener, clients) = state.withLock { state in
-                    (state.channels[number], state.listeners[number], state.channels.count)
-                }
-                channel?.serve(events)
-                listener?.acceptAll(clients: clients)
+            let sleeps = MonotonicClock.now() - idleSince > window.nanoseconds
+            let hasServed = readiness.serve(sleeping: sleeps) {
+                window.slept(MonotonicClock.now() - idleSince)
+            } _: { number, events in
+                serve(number, events)
             }
+            if hasServed { idleSince = MonotonicClock.now() }
         }
+    }
+
+    private func serve(_ number: UInt64, _ events: Int32) {
+        if number == 0 { return drainWake() }
+        let (channel, listener, clients) = state.withLock { state in
+            (state.channels[number], state.listeners[number], state.channels.count)
+        }
+        channel?.serve(events)
+        listener?.acceptAll(clients: clients)
     }
 
     private func closeListeners() {

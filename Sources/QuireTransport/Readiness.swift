@@ -40,11 +40,21 @@ final class Readiness: Sendable {
         return epoll_ctl(descriptor, operation, file, &event)
     }
 
-    /// Waits until something is ready.
-    func wait(_ body: (_ number: UInt64, _ events: Int32) -> Void) {
+    /// Serves what is ready.
+    ///
+    /// - Parameters:
+    ///   - sleeps: waits until something is.
+    ///   - woken: called after that, before anything is served.
+    /// - Returns: whether anything was.
+    func serve(
+        sleeping sleeps: Bool, woken: () -> Void, _ body: (_ number: UInt64, _ events: Int32) -> Void
+    ) -> Bool {
         withUnsafeTemporaryAllocation(of: epoll_event.self, capacity: 64) { ready in
-            let count = epoll_wait(descriptor, ready.baseAddress, Int32(ready.count), -1)
-            for index in 0..<max(Int(count), 0) { body(ready[index].data.u64, Int32(bitPattern: ready[index].events)) }
+            let count = Int(epoll_wait(descriptor, ready.baseAddress, Int32(ready.count), sleeps ? -1 : 0))
+            guard count > 0 else { return false }
+            if sleeps { woken() }
+            for index in 0..<count { body(ready[index].data.u64, Int32(bitPattern: ready[index].events)) }
+            return true
         }
     }
 }

@@ -1,4 +1,5 @@
 import CFuse
+import QuireCore
 import Synchronization
 import Testing
 

@@ -88,9 +88,13 @@ struct PresenterBook {
     /// Whether any presenter's item is `path`, above it or below it.
     func hasAny(around path: RelativePath) -> Bool {
         guard !entries.isEmpty else { return false }
-        // A node is there while it, or something below it, has presenters.
-        if let node = trie.node(at: path), node != PathTrie.root || !byNode.isEmpty { return true }
-        return trie.nodes(above: path).contains { byNode[$0] != nil }
+        var isPresented = false
+        let isThere = trie.walk(to: path) { node in
+            isPresented = byNode[node] != nil
+            return !isPresented
+        }
+        // A node is there while it, or something below it, has presenters; the root always is.
+        return isPresented || isThere && (!path.isRoot || !byNode.isEmpty)
     }
 
     private mutating func attach(_ id: PresenterID) {

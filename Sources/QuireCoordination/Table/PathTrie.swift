@@ -85,6 +85,24 @@ struct PathTrie {
         return found
     }
 
+    /// Calls `body` with the nodes from the root down to that of `path`, as far as there are any and until it returns false.
+    ///
+    /// - Returns: whether it was called for the node of `path` itself, and returned true.
+    func walk(to path: RelativePath, _ body: (Int32) -> Bool) -> Bool {
+        guard body(Self.root) else { return false }
+        var node = Self.root
+        var isThere = true
+        forEachName(of: path) { name in
+            guard let child = edges[Edge(parent: node, name: name)], body(child) else {
+                isThere = false
+                return false
+            }
+            node = child
+            return true
+        }
+        return isThere
+    }
+
     mutating func use(_ node: Int32) { nodes[Int(node)].uses += 1 }
 
     /// Ends one use. What nobody uses any more is dropped, now or later.

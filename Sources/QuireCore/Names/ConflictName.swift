@@ -12,7 +12,10 @@ public struct ConflictName: Sendable, Equatable {
 
     /// Reads a conflict copy's name; nil where `name` is not one.
     public init?(_ name: FileName) {
-        guard let text = name.string, let open = text.range(of: Self.opening, options: .last) else { return nil }
+        // Asked of each name that comes or goes; most have nothing in parentheses.
+        guard name.bytes.contains(0x29), let text = name.string,
+            let open = text.range(of: Self.opening, options: .last)
+        else { return nil }
         let tail = text[open.upperBound...]
         guard let from = tail.firstRange(of: Self.separator), let close = tail[from.upperBound...].lastIndex(of: ")")
         else {

@@ -1,3 +1,4 @@
+import QuireCore
 import CFuse
 import Glibc
 import Synchronization

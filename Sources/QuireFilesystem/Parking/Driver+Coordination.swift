@@ -13,6 +13,9 @@ extension Driver {
     /// Whether somebody came between a program that goes on without a claim. Inside the gate.
     func isStale(_ pass: Pass?) -> Bool { pass.map { !services.coordinator.isValid($0) } ?? false }
 
+    /// Whether nobody can have to do with what a program does by its pass: nobody came since. One relaxed atomic load.
+    func concernsNobody(_ claim: HeldClaim?) -> Bool { claim?.pass.map { services.coordinator.isValid($0) } ?? false }
+
     func accesses(reading node: Node) -> [Access] { table.path(of: node).map { [Access.reading($0)] } ?? [] }
 
     func accesses(writing node: Node, _ option: WritingOption = .inPlace) -> [Access] {
@@ -170,7 +173,8 @@ extension Driver {
     ///   - thread: whose doing it was; presenters of its process are not told.
     func tellChange(_ node: Node, _ claim: HeldClaim?, _ thread: pid_t) {
         let coordinator = services.coordinator
-        guard coordinator.hasPresenters, claim?.isCovered != true, let path = table.path(of: node),
+        guard coordinator.hasPresenters, claim?.isCovered != true, !concernsNobody(claim),
+            let path = table.path(of: node),
             coordinator.concernsPresenters(path)
         else { return }
         let doer = Doer.process(ThreadOwner.process(of: thread))

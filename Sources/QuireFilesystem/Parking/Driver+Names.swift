@@ -47,7 +47,8 @@ extension Driver {
     ) -> UntoldChange {
         let coordinator = services.coordinator
         // What is done under an app's own claim is told when that ends.
-        guard coordinator.hasPresenters, claim?.isCovered != true, let path = table.path(of: name, in: directory),
+        guard coordinator.hasPresenters, claim?.isCovered != true, !concernsNobody(claim),
+            let path = table.path(of: name, in: directory),
             coordinator.concernsPresenters(path)
         else { return .nothing }
         let doer = Doer.process(ThreadOwner.process(of: thread))

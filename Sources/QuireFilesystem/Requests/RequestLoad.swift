@@ -1,3 +1,4 @@
+import QuireCore
 import Synchronization
 
 /// Whether requests come in quick succession.

@@ -1,6 +1,6 @@
 import Testing
 
-@testable import QuireFilesystem
+@testable import QuireCore
 
 @Suite("How long a reader looks before it sleeps")
 struct SpinWindowTests {
