@@ -23,8 +23,8 @@ package final class DriveConnection: Sendable {
     /// Connects and answers the daemon's requests.
     ///
     /// - Parameters:
-    ///   - takeRequest: gets each request of the daemon with the peer that answers it; on the loop's thread, in order.
-    ///   - whenClosed: called once when the connection is gone; on the loop's thread.
+    ///   - takeRequest: gets each request of the daemon with the peer that answers it; on the thread that reads, in order.
+    ///   - whenClosed: called once when the connection is gone; on the thread that reads.
     package convenience init(
         home: String, takeRequest: @escaping @Sendable (RPCIncoming, RPCPeer) -> Void,
         whenClosed: @escaping @Sendable () -> Void

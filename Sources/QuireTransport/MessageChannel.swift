@@ -42,9 +42,8 @@ package final class MessageChannel: Sendable {
     /// Above this many queued bytes `send` of long answers waits.
     private static let highWater = 1 << 20
 
-    /// How long a caller reads in the loop's place: several times what an answer at once takes, and too short for anything
-    /// else that the thread is for.
-    /// In nanoseconds.
+    /// How many nanoseconds a caller reads in the loop's place: several times what an answer at once takes, and too short for
+    /// anything else that the thread is for.
     private static let patience = 200_000
 
     private let descriptor: Int32

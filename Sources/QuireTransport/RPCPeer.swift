@@ -33,7 +33,7 @@ package final class RPCPeer: MessageHandler {
 
     /// - Parameters:
     ///   - answersRequests: false refuses whatever the other side asks; then a thread that asks reads for itself for a moment.
-    ///   - atOnce: gets each request first, on the loop's thread, and returns true where it has answered; must return soon.
+    ///   - atOnce: gets each request first, on the thread that reads, and returns true where it has answered; must return soon.
     package init(
         answersRequests: Bool, atOnce: @escaping @Sendable (RPCIncoming, RPCPeer) -> Bool = { _, _ in false },
         whenClosed: @escaping @Sendable () -> Void = {}
@@ -54,7 +54,7 @@ package final class RPCPeer: MessageHandler {
     /// A peer whose requests are taken at once, however many are not answered yet: where an answer may have to wait for an
     /// answer of the other side, reading must go on.
     ///
-    /// - Parameter takeRequest: called on the loop's thread, in order; must return soon. Also gets this peer, to answer by.
+    /// - Parameter takeRequest: called on the thread that reads, in order; must return soon. Also gets this peer, to answer by.
     package init(
         takeRequest: @escaping @Sendable (RPCIncoming, RPCPeer) -> Void, whenClosed: @escaping @Sendable () -> Void
     ) {
@@ -132,7 +132,7 @@ package final class RPCPeer: MessageHandler {
     ///
     /// - Parameters:
     ///   - onPartial: as of `call`.
-    ///   - whenAnswered: called once, with the answer or the reason why there is none: on the loop's thread, or
+    ///   - whenAnswered: called once, with the answer or the reason why there is none: on the thread that reads, or
     ///     before this returns where the connection is gone.
     /// - Returns: the request's id; nil where it was not sent.
     @discardableResult

@@ -122,7 +122,7 @@ final class DriveLink: Sendable {
 
     // MARK: A daemon that went
 
-    /// On the loop's thread.
+    /// On the thread that reads.
     private func closed(_ attempt: UInt64) {
         let isCurrent = state.withLock { state in
             guard state.attempt == attempt else { return false }

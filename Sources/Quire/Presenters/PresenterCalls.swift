@@ -80,7 +80,7 @@ final class PresenterCalls: Sendable {
 
     // MARK: Calls
 
-    /// Takes a request of the daemon, on the loop's thread.
+    /// Takes a request of the daemon, on the thread that reads.
     func take(_ request: RPCIncoming, _ peer: RPCPeer) {
         guard request.method == PresenterMethods.Call.name else {
             let message = "there is no method \(request.method)"
