@@ -249,6 +249,29 @@ struct ControlServerTests {
         }
     }
 
+    @Test("Closing a connection ends its calls, whichever thread reads it just then")
+    func closing() async throws {
+        try await TestServer().serving { test in
+            for _ in 0..<50 {
+                let connection = try DriveConnection(home: test.home)
+                await withTaskGroup(of: Void.self) { group in
+                    for number in 0..<16 {
+                        group.addTask {
+                            do throws(QuireError) {
+                                let answer = try await connection.call(Echo.self, .init(text: "\(number)"))
+                                #expect(answer.text == "\(number)")
+                            } catch {
+                                #expect(error.code == .unavailable)
+                            }
+                        }
+                    }
+                    group.addTask { connection.close() }
+                }
+                await connection.waitUntilClosed()
+            }
+        }
+    }
+
     @Test("Clients above the limit get a clear error, and room comes back")
     func clientLimit() async throws {
         try await TestServer(clientLimit: 5).serving { test in
