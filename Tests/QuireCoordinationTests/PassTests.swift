@@ -87,6 +87,7 @@ struct PassTests {
             enter.yield()
             gate.wait()
         }
+        var isIdle: Bool { false }
         func end() { gate.open() }
         func inOrder(_ body: @escaping @Sendable () -> Void) { body() }
         func untilQuiet(_ accesses: [Access], except process: Int32?) async {}
@@ -111,6 +112,11 @@ struct PassTests {
             _ = await waiting.next()
             _ = await waiting.next()
             #expect(mount.granted.load(ordering: .sequentiallyConsistent) == 0)
+            // What must not wait gets nothing meanwhile, and leaves nothing.
+            #expect(throws: Never.self) {
+                let quick = try coordinator.acquireAtOnce([.reading("Y")], purpose: Purpose("q"), AcquireOptions())
+                #expect(quick == nil)
+            }
             mount.end()
         }
         #expect(mount.granted.load(ordering: .sequentiallyConsistent) == 2)

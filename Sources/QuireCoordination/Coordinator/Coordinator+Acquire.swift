@@ -48,7 +48,7 @@ extension Coordinator {
     ) async throws(CoordinationError) -> Claim {
         let now = clock.now()
         let end = options.deadline.map { now + $0 }
-        let announces = announce(purpose)
+        let announces = announce(purpose) ?? false
         let asksMount = purpose != .mount && !options.isPreparation && mountIsWriting
         let (id, outcome) = enter(announced: announces) { id in
             var request = AccessRequest(
@@ -72,7 +72,7 @@ extension Coordinator {
     package func acquireAtOnce(
         _ accesses: [Access], purpose: Purpose, _ options: AcquireOptions
     ) throws(CoordinationError) -> Claim? {
-        let announces = announce(purpose)
+        guard let announces = announce(purpose, waiting: false) else { return nil }
         defer { if announces { endAnnouncement() } }
         guard !mountIsWriting, !accesses.contains(where: { concernsPresenters($0.path) }) else { return nil }
         return try tryAcquire(

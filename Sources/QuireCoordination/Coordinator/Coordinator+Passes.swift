@@ -34,8 +34,9 @@ extension Coordinator {
 
     /// Has the mount see that somebody is about to ask, and waits for what its programs began before they could.
     ///
-    /// - Returns: whether it is to be ended: not for the mount's own, which need no announcement.
-    func announce(_ purpose: Purpose) -> Bool {
+    /// - Parameter waits: else there is none where it would have to wait.
+    /// - Returns: whether it is to be ended: not for the mount's own, which need no announcement. Nil where it had to wait.
+    func announce(_ purpose: Purpose, waiting waits: Bool = true) -> Bool? {
         guard purpose != .mount else { return false }
         let isSeen = state.withLock { state in
             // Since somebody claimed, or had waited here, no program can have begun without asking.
@@ -47,7 +48,14 @@ extension Coordinator {
             return isSeen
         }
         if isSeen { return true }
-        finishOperations()
+        guard waits || isMountIdle else {
+            state.withLock { state in
+                state.announced -= 1
+                publish(state)
+            }
+            return nil
+        }
+        if waits { finishOperations() }
         state.withLock { $0.seen += 1 }
         return true
     }

@@ -166,6 +166,9 @@ package final class Coordinator: Sendable {
     /// Waits for what programs of the mount are in the middle of. With nothing locked.
     func finishOperations() { writers.withLock { $0.mount }?.finishOperations() }
 
+    /// Whether they are in the middle of nothing: then there is nothing to wait for.
+    var isMountIdle: Bool { writers.withLock { $0.mount }?.isIdle ?? true }
+
     /// Whether programs may be writing through handles that have no claim.
     var mountIsWriting: Bool { writers.withLock { $0.mount }?.isWriting ?? false }
 

@@ -18,6 +18,9 @@ package protocol MountWriters: AnyObject, Sendable {
     /// Returns when the operations that programs began while the coordinator was not active are done. Short.
     func finishOperations()
 
+    /// Whether there are none at this moment. Does not wait.
+    var isIdle: Bool { get }
+
     /// Runs `body` when presenters were told what programs have done so far: now, or a moment later on another thread.
     func inOrder(_ body: @escaping @Sendable () -> Void)
 

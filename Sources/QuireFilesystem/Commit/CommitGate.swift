@@ -31,6 +31,13 @@ final class CommitGate: @unchecked Sendable {
         return try body()
     }
 
+    /// Whether nobody holds it at this moment: whoever takes it later sees what was written before this was asked.
+    var isFree: Bool {
+        guard pthread_rwlock_trywrlock(lock) == 0 else { return false }
+        pthread_rwlock_unlock(lock)
+        return true
+    }
+
     /// Runs a commit, alone.
     func exclusive<Result, Failure: Error>(_ body: () throws(Failure) -> Result) throws(Failure) -> Result {
         pthread_rwlock_wrlock(lock)

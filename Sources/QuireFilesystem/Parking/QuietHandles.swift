@@ -91,6 +91,8 @@ extension Driver: MountWriters {
     // Programs look inside the gate whether they must ask.
     func finishOperations() { gate.exclusive {} }
 
+    var isIdle: Bool { gate.isFree }
+
     func inOrder(_ body: @escaping @Sendable () -> Void) { notifier.inOrder(body) }
 
     func untilQuiet(_ accesses: [Access], except process: Int32?) async {
