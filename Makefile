@@ -6,6 +6,7 @@
 # make uninstall       take them away again
 # make bench           the mount beside a bare directory, passthrough_ll and bindfs, against the targets
 #                      [OUTPUT=FILE] [BENCH="--on tmpfs --rounds 5 …": see quire-bench --help]
+# make bench-transfers documents up and down, beside rclone, at SeaweedFS and lighttpd   [TRANSFERS="--small 1000 --large 5"]
 # make conformance     each call and each of its errors, on drives and on the bare file system   [WAYS="bare user …"]
 # make stress          random content, names, listings, clients and kills, ten times as long as in make test
 #                      [TIMES=10] [SEED=N]
@@ -14,11 +15,12 @@
 # make tsan            the driver's tests and programs on mounted drives under the thread sanitizer
 # make check           formatting, imports, links and examples in the documents
 # make format          format the sources
-# make docs            check the documents, regenerate the command-line reference and the manual page
+# make docs            check the documents, regenerate the manual page
 # make thumbnails-sheet  pictures of documents of each kind, as a device shows them that has none of their content
 #                      [OUTPUT=.build/thumbnails.png]
 # make test-providers  the tests of providers, with Apache, lighttpd, nginx, sabre/dav, rclone, SeaweedFS and moto as servers
 #                      [SERVERS=apache,nginx]
+# make test-ceph       the same with Ceph's RADOS Gateway, which takes 300 MB to install and is not part of CI
 # make test-convergence  three devices at a server in bad weather, with a ledger of all that they wrote  [OPERATIONS=10000] [SERVERS=apache]
 
 SWIFT ?= swift
@@ -29,7 +31,7 @@ PREFIX ?= /usr/local
 TEST_WIDTH = SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH=4
 SWIFT_FILES = Package.swift Sources Tests Examples Benchmarks/Package.swift Benchmarks/Sources Benchmarks/Daemon
 
-.PHONY: build test tsan stress fuzz soak mount unmount install uninstall bench conformance check format docs thumbnails-sheet test-providers test-convergence deps test-deps bench-deps
+.PHONY: build test tsan stress fuzz soak mount unmount install uninstall bench bench-transfers conformance check format docs thumbnails-sheet test-providers test-ceph test-convergence deps test-deps bench-deps
 
 # With the Swift libraries inside: what is installed runs without the toolchain.
 build: deps
@@ -72,6 +74,11 @@ unmount:
 bench: bench-deps build
 	$(SWIFT) run -c release quire-daemon-bench --quire $(QUIRE) $(if $(findstring --check,$(BENCH)),--check)
 	$(SWIFT) run -c release --package-path Benchmarks quire-bench --quire $(QUIRE) $(if $(OUTPUT),--markdown "$(OUTPUT)") $(BENCH)
+	$(MAKE) bench-transfers
+
+# The servers and what they keep on tmpfs, too.
+bench-transfers: bench-deps build
+	TMPDIR=/dev/shm Tests/Servers/run lighttpd,seaweedfs Benchmarks/transfers --quire $(QUIRE) $(TRANSFERS)
 
 conformance: test-deps build
 	Scripts/conformance $(QUIRE) $(WAYS)
@@ -90,7 +97,6 @@ format:
 
 docs: build
 	Scripts/check-docs
-	Scripts/command-reference $(QUIRE) > Documentation/CommandLine.md
 	Scripts/manual-page $(QUIRE) > Packaging/quire.1
 
 thumbnails-sheet: test-deps build
@@ -99,12 +105,17 @@ thumbnails-sheet: test-deps build
 # The servers are installed where they are missing, and listen on loopback only.
 test-providers: test-deps
 	$(SWIFT) build --build-tests
-	$(TEST_WIDTH) Tests/Servers/run $(or $(SERVERS),all) $(SWIFT) test --skip-build --filter "QuireProvidersTests|EndToEnd/ServerTests|WeatherTests"
+	Scripts/failures-last env $(TEST_WIDTH) Tests/Servers/run $(or $(SERVERS),all) \
+		$(SWIFT) test --skip-build --filter "QuireProvidersTests|EndToEnd/ServerTests|EndToEnd/SecretServiceTests|WeatherTests"
+
+test-ceph:
+	$(MAKE) test-providers SERVERS=ceph
 
 # Three devices at a server in bad weather, with a ledger.
 test-convergence: test-deps
 	$(SWIFT) build --build-tests
-	$(if $(OPERATIONS),QUIRE_CONVERGENCE_OPERATIONS=$(OPERATIONS)) Tests/Servers/run $(or $(SERVERS),apache$(comma)seaweedfs) \
+	Scripts/failures-last env $(if $(OPERATIONS),QUIRE_CONVERGENCE_OPERATIONS=$(OPERATIONS)) \
+		Tests/Servers/run $(or $(SERVERS),apache$(comma)seaweedfs) \
 		$(SWIFT) test --skip-build --filter EndToEnd/AccountConvergenceTests
 
 deps test-deps bench-deps:

@@ -156,7 +156,8 @@ let package = Package(
             "QuireCoordination", "QuireStore", "QuireProviders",
         ].map {
             .testTarget(
-                name: "\($0)Tests", dependencies: [.init(stringLiteral: $0), "QuireCore", "CLinux"],
+                name: "\($0)Tests",
+                dependencies: [.init(stringLiteral: $0), "QuireCore", "CLinux", "QuireTestSupport"],
                 swiftSettings: settings)
         }
         // These run confined programs.

@@ -4,9 +4,11 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/stat.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
@@ -69,6 +71,9 @@ enum {
     INIT2_PASSTHROUGH = 1 << 5,
 };
 
+/* What one READ can ask for, by FUSE_MAX_MAX_PAGES. */
+#define READ_AHEAD_KIB 1024u
+
 #define IOCTL_BACKING_OPEN _IOW(229, 1, struct backing_map)
 #define IOCTL_BACKING_CLOSE _IOW(229, 2, uint32_t)
 
@@ -78,6 +83,8 @@ size_t cfuse_session_buffer_size(void) {
 
 /* libfuse answers INIT in full length since it speaks 7.23; a shorter answer is passed on as it is. */
 static void extend_init_answer(struct cfuse_session *self, struct init_out *answer) {
+    /* The kernel takes the least of this and what `cfuse_session_read_ahead` sets. */
+    answer->max_readahead = READ_AHEAD_KIB << 10;
     if (self->init_flags & INIT_HANDLE_KILLPRIV_V2) {
         answer->flags |= INIT_HANDLE_KILLPRIV_V2;
         self->kill_privileges = true;
@@ -161,6 +168,20 @@ int cfuse_session_mount(struct cfuse_session *self, const char *mountpoint) {
     struct fuse_custom_io io = {.writev = write_answer, .read = read_request};
     if (fuse_session_custom_io(self->session, &io, descriptor) != 0) return -EINVAL;
     return 0;
+}
+
+int cfuse_session_read_ahead(const char *mountpoint) {
+    struct statx status;
+    /* Nothing of it has to be asked of the file system. */
+    if (statx(AT_FDCWD, mountpoint, AT_NO_AUTOMOUNT | AT_STATX_DONT_SYNC, 0, &status) != 0) return -errno;
+    char path[64], text[16];
+    snprintf(path, sizeof path, "/sys/class/bdi/%u:%u/read_ahead_kb", status.stx_dev_major, status.stx_dev_minor);
+    int length = snprintf(text, sizeof text, "%u", READ_AHEAD_KIB);
+    int descriptor = open(path, O_WRONLY | O_CLOEXEC);
+    if (descriptor < 0) return -errno;
+    int result = write(descriptor, text, (size_t)length) < 0 ? -errno : 0;
+    close(descriptor);
+    return result;
 }
 
 void cfuse_session_free(struct cfuse_session *self) {

@@ -3,10 +3,12 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/fs.h>
+#include <linux/openat2.h>
 #include <malloc.h>
 #include <poll.h>
 #include <sched.h>
 #include <signal.h>
+#include <spawn.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -14,6 +16,7 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/sysmacros.h>
 #include <sys/xattr.h>
 #include <unistd.h>
 
@@ -109,13 +112,18 @@ int quire_wait_for_process(pid_t process, int milliseconds) {
     return result < 0 && errno == EINTR ? 0 : result;
 }
 
+int quire_has_writers(int file) {
+    /* Who opens the file meanwhile breaks the lease: a signal that is ignored, in place of one that ends the process. */
+    fcntl(file, F_SETSIG, SIGURG);
+    if (fcntl(file, F_SETLEASE, F_RDLCK) != 0) return errno == EAGAIN ? 1 : -1;
+    fcntl(file, F_SETLEASE, F_UNLCK);
+    return 0;
+}
+
 int quire_is_open_for_writing(int directory, const char *name) {
     int file = openat(directory, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
     if (file < 0) return 0;
-    /* Who opens the file meanwhile breaks the lease: a signal that is ignored, in place of one that ends the process. */
-    fcntl(file, F_SETSIG, SIGURG);
-    int busy = fcntl(file, F_SETLEASE, F_RDLCK) != 0 && errno == EAGAIN;
-    if (!busy) fcntl(file, F_SETLEASE, F_UNLCK);
+    int busy = quire_has_writers(file) == 1;
     close(file);
     return busy;
 }
@@ -144,4 +152,49 @@ short quire_wait_for_input(int file, long nanoseconds) {
     struct pollfd polled = {.fd = file, .events = POLLIN};
     struct timespec timeout = {.tv_sec = 0, .tv_nsec = nanoseconds};
     return ppoll(&polled, 1, &timeout, NULL) > 0 ? polled.revents : 0;
+}
+
+int quire_open_mount(const char *path, uint64_t *device) {
+    int root = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    if (root < 0) return -1;
+    struct statx status;
+    if (statx(root, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, 0, &status) != 0) {
+        int reason = errno;
+        close(root);
+        errno = reason;
+        return -1;
+    }
+    *device = makedev(status.stx_dev_major, status.stx_dev_minor);
+    return root;
+}
+
+int quire_open_beneath(int root, const char *path) {
+    struct open_how how = {
+        .flags = O_PATH | O_DIRECTORY | O_CLOEXEC,
+        .resolve = RESOLVE_BENEATH | RESOLVE_NO_XDEV | RESOLVE_NO_SYMLINKS,
+    };
+    return (int)syscall(SYS_openat2, root, path, &how, sizeof how);
+}
+
+pid_t quire_spawn_on_channel(const char *program, const char *const arguments[], int channel) {
+    posix_spawn_file_actions_t actions;
+    posix_spawnattr_t attributes;
+    sigset_t none;
+    pid_t process = 0;
+    sigemptyset(&none);
+    int error = posix_spawn_file_actions_init(&actions);
+    if (error != 0) return -error;
+    error = posix_spawnattr_init(&attributes);
+    if (error == 0) {
+        error = posix_spawn_file_actions_adddup2(&actions, channel, 0);
+        if (error == 0) error = posix_spawn_file_actions_addclosefrom_np(&actions, 3);
+        if (error == 0) error = posix_spawnattr_setsigmask(&attributes, &none);
+        if (error == 0) error = posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETPGROUP);
+        if (error == 0) {
+            error = posix_spawn(&process, program, &actions, &attributes, (char *const *)arguments, environ);
+        }
+        posix_spawnattr_destroy(&attributes);
+    }
+    posix_spawn_file_actions_destroy(&actions);
+    return error == 0 ? process : -error;
 }

@@ -25,7 +25,8 @@ package struct SingleCall: ~Copyable {
         guard writer.bytes.count <= WireLimits.messageBytes else {
             throw QuireError(.usage, "\(Method.name): a request longer than a message may be")
         }
-        try send(writer.bytes + [0x0A])
+        writer.newline()
+        try send(writer.bytes)
         var framer = LineFramer()
         var buffer = [UInt8](repeating: 0, count: 256 << 10)
         while true {

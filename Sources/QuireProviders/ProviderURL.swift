@@ -83,11 +83,11 @@ package struct ProviderURL: Sendable, Hashable, CustomStringConvertible {
     /// The provider that keeps documents there, not yet connected.
     ///
     /// - Parameters:
-    ///   - secret: a password or token; nil where none is kept.
+    ///   - secret: where its password or token comes from.
     ///   - pace: for those on the network; nil: they list everything each time.
     ///   - traffic: what content passes through.
     package func makeProvider(
-        secret: String? = nil, pace: ListingPace? = nil, traffic: Traffic = Traffic(),
+        secret: SecretSource = .known(nil), pace: ListingPace? = nil, traffic: Traffic = Traffic(),
         logger: Logger = Logger(label: "quire-provider")
     ) -> any DocumentProvider {
         switch kind {

@@ -29,9 +29,13 @@ final class StorePresence: Sendable {
     func found(_ identity: String) { state.withLock { $0 = State(identity: identity, seen: .now, tried: .now) } }
 
     /// Whether the store that was found again was tried lately: then it is in use again.
-    func isKnown(_ identity: String?) -> Bool {
+    ///
+    /// - Parameter found: what it was found to be able to do. That it may lose an update is not relied on: a server that was in
+    ///   trouble while it was tried may do better now.
+    func isKnown(_ identity: String?, _ found: ProviderCapabilities) -> Bool {
         state.withLock { state in
-            guard let identity, identity == state.identity, let tried = state.tried,
+            guard let identity, identity == state.identity, found.conditionalWrites != .detected,
+                let tried = state.tried,
                 ContinuousClock.now - tried < Self.trust
             else { return false }
             state.seen = .now

@@ -5,9 +5,6 @@ package import QuireCore
 ///
 /// The connection is the client's life: when it closes, all that the client holds there is given back.
 package final class DriveConnection: Sendable {
-    /// The socket's name in the home directory.
-    package static let socketName = DriveSocket.name
-
     private let loop: MessageLoop
     /// This end.
     package let peer: RPCPeer

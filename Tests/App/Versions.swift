@@ -50,6 +50,7 @@ enum Versions {
             }
         case "nonlocal":
             Output.line("nonlocal", "\(try await FileVersion.nonlocalVersionsOfItem(at: url).count)")
+        case "download": try await download(url)
         case "remove": try await withFirst(url) { try await $0.remove() }
         case "remove-current":
             try await FileVersion.currentVersionOfItem(at: url)?.remove()
@@ -60,6 +61,20 @@ enum Versions {
         case "details": try await details(url)
         default: try await values(url)
         }
+    }
+
+    /// The oldest that only the provider keeps.
+    private static func download(_ url: URL) async throws {
+        guard let oldest = try await FileVersion.nonlocalVersionsOfItem(at: url).last else {
+            return Output.line("no versions")
+        }
+        let version = try await oldest.download()
+        let again = try await version.download()
+        let found = try await FileVersion.version(itemAt: url, forPersistentIdentifier: oldest.persistentIdentifier)
+        let text = try version.url.map { try String(contentsOf: $0, encoding: .utf8) } ?? ""
+        Output.line(
+            "downloaded", text.trimmingCharacters(in: .newlines), "\(version == oldest && again.url == version.url)",
+            "\(found?.url == version.url)", "\(oldest.hasLocalContents) \(version.hasLocalContents)")
     }
 
     private static func withFirst(_ url: URL, _ body: (FileVersion) async throws -> Void) async throws {

@@ -7,7 +7,7 @@ import Quire
 //   tell NAME end|fail|write TEXT|remove|show|move NEWNAME|nest read|write|other     cancel COORDINATOR
 //   present ID PATH|-     place ID PATH     unpresent ID     edit ID TEXT     answer ID yielding|refusing|silent|other
 //   versions|replace|resolve|remove|remove-current|remove-others|values|details PATH
-//   document open|type|save|close|picture|undo ID [PATH|TEXT]     add PATH CONTENTS     discard|nonlocal PATH
+//   document open|type|save|close|picture|undo ID [PATH|TEXT]     add PATH CONTENTS     discard|nonlocal|download PATH
 //   query start|results|stop|pause|resume|sort|groups ID [HOME EXPRESSION…|ATTRIBUTE]     find-or-create HOME NAME
 //   ubiquity start|evict|in|out PATH [DESTINATION]
 //   crowd N PATH: N accesses at once, each of which adds a line by reading and writing
@@ -131,7 +131,7 @@ func obey(_ words: [String]) async {
     case "document": documents.obey(Array(words.dropFirst()))
     case "add": await Versions.add(URL(filePath: words[2]), to: URL(filePath: words[1]))
     case "versions", "replace", "resolve", "remove", "remove-current", "remove-others", "values", "details", "discard",
-        "nonlocal",
+        "nonlocal", "download",
         "move":
         await Versions.obey(words[0], URL(filePath: words[1]))
     case "query": await RunningQueries.obey(Array(words.dropFirst()))

@@ -36,6 +36,27 @@ extension EndToEnd {
                 """)
         }
 
+        @Test("A document keeps its id however it is saved, and a copy has one of its own")
+        func identity() async throws {
+            try await Workspace.use { space in
+                let drive = try await space.mounted()
+                let id = "getfattr --only-values -n user.quire.id note.txt"
+                try await drive.sh("echo first > note.txt")
+                let first = try await drive.sh(id)
+                for save in [
+                    "vim -es -u NONE -c 'set backupcopy=no' -c 'normal Gosecond' -c wq note.txt",
+                    "vim -es -u NONE -c 'set backupcopy=yes backup' -c 'normal Gothird' -c wq note.txt",
+                    "sed -i s/first/FIRST/ note.txt", "echo over > .new; mv .new note.txt", "echo again > note.txt",
+                    "mv note.txt kept~; echo anew > note.txt; rm kept~", "mv note.txt other; mv other note.txt",
+                ] {
+                    try await drive.sh(save)
+                    #expect(try await drive.sh(id) == first, "\(save)")
+                }
+                try await drive.sh("cp note.txt copy; mv copy note.txt.copy")
+                #expect(try await drive.sh("getfattr --only-values -n user.quire.id note.txt.copy") != first)
+            }
+        }
+
         @Test("Python writes, replaces, maps and walks")
         func python() async throws {
             try await sameAsPlain(

@@ -82,6 +82,32 @@ extension EndToEnd {
             }
         }
 
+        @Test(
+            "What another device moved into the place of a document that a program read is kept, too",
+            arguments: ["rename", "backup", "empty"])
+        func missedMoved(way: String) async throws {
+            try await Workspace.use { space in
+                let (here, afar) = try await space.devicesOnNetwork()
+                try await afar.sh("echo theirs > other")
+                for drive in [afar, here] { try await drive.sync() }
+                let program = here.python("replacing.py", ["late", "\(here.mountpoint)/doc", way, space.root])
+                async let saved = program.succeed()
+                try await eventually("the program has read", seconds: 20) {
+                    FileManager.default.fileExists(atPath: "\(space.root)/read")
+                }
+                try await afar.sh("mv doc away; mv other doc")
+                for drive in [afar, here] { try await drive.sync() }
+                #expect(try await here.sh("ls") == "away\ndoc\n")
+                try await space.sh("touch go")
+                _ = try await saved
+                for drive in [here, afar, here] { _ = await drive.quire("sync", "--timeout", "45") }
+                for drive in [here, afar] {
+                    #expect(try await drive.sh("cat doc away") == "base\nlate\nlater\nbase\n", "\(drive.name)")
+                    #expect(try await drive.sh("cat doc*copy*") == "theirs\n", "\(drive.name)")
+                }
+            }
+        }
+
         /// All four at once on one document.
         /// - Returns: how many edits are neither in the document nor in a version in conflict with it, and more about that.
         private static func storm(_ manner: String) async throws -> [String] {

@@ -182,6 +182,9 @@ extension EndToEnd {
                 #expect(
                     try await drive.sh("getfattr -d b; setfattr -x user.xdg.tags a; getfattr -d a").contains("xdg")
                         == false)
+                // The document stays what it is when an editor saves it.
+                try await drive.sh("setfattr -n user.xdg.tags -v kept a; echo new > s; mv s a")
+                #expect(try await drive.sh("getfattr --only-values -n user.xdg.tags a") == "kept")
                 // What a disk answers where there are none.
                 #expect(
                     try await drive.sh("echo > n; setfattr -x user.xdg.tags n 2>&1 || true").contains(

@@ -41,16 +41,9 @@ extension EndToEnd {
 
         @Test(
             "Versions that a bucket keeps are listed and restored",
-            arguments: servers.filter(StorageServers.stores.contains))
+            arguments: servers.filter(StorageServers.versionKeepers.contains))
         func bucketVersions(server: String) async throws {
-            let account = try await StorageServers.account(server)
-            try await StorageServers.keepVersions(account)
-            try await withTwo(account) { one, two in
-                for text in ["first", "second", "third"] {
-                    try await one.sh("echo \(text) > doc")
-                    try await one.sync()
-                }
-                try await two.sync()
+            try await withThreeVersions(server) { one, two in
                 let listed = try await two.quire("versions", "doc").require(0).output.split(separator: "\n")
                 #expect(listed.count == 2 && listed.allSatisfy { $0.hasSuffix("at the provider") }, "\(listed)")
                 let first = try #require(listed.last?.split(separator: " ").first)
@@ -63,6 +56,27 @@ extension EndToEnd {
                 let afterwards = try await two.quire("versions", "doc").require(0).output.split(separator: "\n")
                 #expect(
                     afterwards.count { $0.hasSuffix("at the provider") } == 3 && afterwards.count == 4, "\(afterwards)")
+            }
+        }
+
+        @Test(
+            "An app downloads a version that only the bucket keeps: it is among the others then, the same as before",
+            arguments: servers.filter(StorageServers.versionKeepers.contains))
+        func downloadedVersion(server: String) async throws {
+            try await withThreeVersions(server) { one, two in
+                let doc = "\(two.mountpoint)/doc"
+                let app = try App()
+                try app.tell("download \(doc)")
+                try await app.hears("downloaded first true true false true")
+                try app.tell("nonlocal \(doc)")
+                try await app.hears("nonlocal 1")
+                try app.tell("versions \(doc)")
+                #expect(try await app.next().hasPrefix("versions current=true unresolved=0 found=1 first|"))
+                let listed = try await two.quire("versions", "doc").require(0).output.split(separator: "\n")
+                #expect(listed.count { $0.hasSuffix("at the provider") } == 1 && listed.count == 2, "\(listed)")
+                let kept = try #require(listed.first { !$0.hasSuffix("at the provider") }?.split(separator: " ").first)
+                try await two.quire("restore", "doc", String(kept)).require(0)
+                #expect(try await two.sh("cat doc") == "first\n")
             }
         }
 
@@ -137,6 +151,64 @@ extension EndToEnd {
             }
         }
 
+        @Test(
+            "A document has its time and mode on the other device, too, with its content there or not",
+            arguments: servers)
+        func attributes(server: String) async throws {
+            let account = try await StorageServers.account(server)
+            try await withTwo(account) { one, two in
+                let look = "stat -c '%n %Y.%y %a' early late large moved edited"
+                try await one.sh("seq 9 > early; seq 9 > source; seq 9 > edited; truncate -s 9M large")
+                try await one.sh(
+                    "chmod 600 early; chmod 755 large source; touch -d '2001-02-03 04:05:06.789' early large")
+                try await one.sync()
+                // Seen for the first time by a listing.
+                try await two.sync()
+                try await one.sh(
+                    "echo late > late; chmod 640 late; touch -d '1999-12-31 23:59:58.5' late; mv source moved")
+                try await one.sh("echo more >> edited; touch -d '2011-11-11 11:11:11.111111111' edited")
+                try await one.sync()
+                try await two.sync()
+                let here = try await one.sh(look)
+                #expect(try await two.sh(look) == here)
+                try await two.sh("cat early late moved edited large > /dev/null")
+                #expect(try await two.sh(look) == here)
+                // Nothing of it is taken for a change.
+                try await two.sync()
+                #expect(try await two.json("status")("pending")("upload").int == 0)
+                try await one.sync()
+                #expect(try await one.sh(look) == here)
+                #expect(try await two.sh(look) == here)
+                #expect(await two.quire("conflicts").output.isEmpty)
+            }
+        }
+
+        @Test(
+            "Tags go to other devices where the server keeps properties; elsewhere they stay, and nothing waits",
+            arguments: servers)
+        func tags(server: String) async throws {
+            let account = try await StorageServers.account(server)
+            try await withTwo(account) { one, two in
+                try await one.sh("mkdir d; echo text > d/doc")
+                for drive in [one, two] { try await drive.sync() }
+                try await one.quire("tag", "add", "work,two words", "d/doc", "d").require(0)
+                for drive in [one, two] { try await drive.sync() }
+                let travels = ["apache", "sabre"].contains(server)
+                let there = try await two.sh("getfattr --only-values -n user.xdg.tags d d/doc 2>/dev/null || true")
+                #expect(there == (travels ? "work,two wordswork,two words" : ""))
+                // As an editor saves.
+                try await two.sh("echo more > d/new; mv d/new d/doc")
+                try await two.quire("tag", "add", "other", "d/doc").require(0)
+                try await two.quire("tag", "remove", "work", "d/doc").require(0)
+                for drive in [two, one] { try await drive.sync() }
+                #expect(
+                    try await one.quire("tag", "list", "d/doc").require(0).output
+                        == (travels ? "two words\nother\n" : "work\ntwo words\n"))
+                #expect(try await one.sh("cat d/doc") == "more\n")
+                for drive in [one, two] { #expect(try await drive.json("status")("pending")("upload").int == 0) }
+            }
+        }
+
         @Test("What other programs put there is on the drive", arguments: servers)
         func foreign(server: String) async throws {
             let account = try await StorageServers.account(server)
@@ -194,6 +266,22 @@ extension EndToEnd {
                 try await drive.sh("echo x > a; mkdir d; echo y > d/b; rm a")
                 try await drive.sync()
                 #expect(try await StorageServers.curl("\(account.address)/d/b") == "y\n")
+            }
+        }
+
+        /// Two devices at a bucket that keeps versions, which has `doc` in three: first, second, third.
+        private func withThreeVersions(_ server: String, _ body: @escaping (Drive, Drive) async throws -> Void)
+            async throws
+        {
+            let account = try await StorageServers.account(server)
+            try await StorageServers.keepVersions(account)
+            try await withTwo(account) { one, two in
+                for text in ["first", "second", "third"] {
+                    try await one.sh("echo \(text) > doc")
+                    try await one.sync()
+                }
+                try await two.sync()
+                try await body(one, two)
             }
         }
 

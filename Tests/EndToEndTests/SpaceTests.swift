@@ -102,6 +102,28 @@ extension EndToEnd {
             }
         }
 
+        @Test("statfs tells what the provider has left where that is less, and refuses nothing for it")
+        func quota() async throws {
+            try await Workspace.use { space in
+                let provider = try await space.mountFilesystem("tmpfs", options: "size=8m", at: "provider")
+                let drive = try await space.drive(provider: provider)
+                try await drive.mount()
+                try await drive.sync()
+                let before = try await free(space, "one")
+                #expect((4_000_000...8 << 20).contains(before))
+                try await drive.sh("head -c 3000000 /dev/urandom > a")
+                try await drive.sync()
+                try await eventually("what was uploaded is taken from what is left", seconds: 20) {
+                    let taken = before - (try await free(space, "one"))
+                    return (3_000_000...3_200_000).contains(taken)
+                }
+                try await drive.sh("head -c 20000000 /dev/urandom > b")
+                #expect(await drive.quire("sync", "--timeout", "30").status == 2)
+                #expect(try await free(space, "one") == 0)
+                #expect(try await drive.sh("wc -c < b") == "20000000\n")
+            }
+        }
+
         @Test("What is to stay free stays free: uploaded content goes first, then writers get ENOSPC")
         func keepFree() async throws {
             try await Workspace.use { machine in

@@ -24,6 +24,21 @@ extension EndToEnd {
             }
         }
 
+        @Test(
+            "An upload changes neither inode, size nor times of the document, so no editor takes it for another program's"
+        )
+        func uploadLeavesDocument() async throws {
+            try await Workspace.use { space in
+                let drive = try await space.mounted()
+                let look = "stat -c '%n %i %s %y %z' doc old"
+                try await drive.sh("echo text > doc; echo old > old; touch -d '2001-01-01 01:01:01.123456789' old")
+                let before = try await drive.sh(look)
+                try await drive.sync()
+                #expect(try await drive.sh("getfattr --only-values -n user.quire.state doc") == "current")
+                #expect(try await drive.sh(look) == before)
+            }
+        }
+
         @Test("quire sync returns when everything is at the provider, as plain files under the same paths")
         func syncIsComplete() async throws {
             try await Workspace.use { space in

@@ -30,6 +30,27 @@ extension EndToEnd {
             }
         }
 
+        @Test("Emptying a placeholder needs no provider; cutting or growing one brings its content first")
+        func truncated() async throws {
+            try await Workspace.use { space in
+                let (first, second) = try await space.devicesOnNetwork()
+                try await first.sh("for n in emptied overwritten cut grown; do seq 100 > $n; done")
+                for drive in [first, second] { try await drive.sync() }
+                try await space.sh("rm network")
+                try await second.sh(": > emptied; echo new > overwritten")
+                let refused = await second.shell("truncate -s 5 cut").run()
+                #expect(refused.status != 0 && refused.errors.contains("Network is unreachable"), "\(refused)")
+                try await space.sh("ln -s server network")
+                try await second.sh("truncate -s 5 cut; truncate -s 300 grown")
+                #expect(
+                    try await second.sh("cat emptied overwritten cut; head -c 292 grown | tail -n 1; stat -c %s grown")
+                        == "new\n1\n2\n3100\n300\n")
+                for drive in [second, first] { try await drive.sync() }
+                #expect(try await first.sh("sha256sum *") == (try await second.sh("sha256sum *")))
+                #expect(await first.quire("conflicts").output.isEmpty)
+            }
+        }
+
         @Test("quire download brings content, quire evict gives it back; edits are never evicted")
         func downloadAndEvict() async throws {
             try await withTwo { one, two in

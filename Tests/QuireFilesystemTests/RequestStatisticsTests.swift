@@ -63,7 +63,8 @@ struct RequestStatisticsTests {
         let statistics = RequestStatistics()
         let counters = statistics.makeCounters()
         let work = cfuse_current_work()
-        work.pointee = cfuse_work(began: Int64(MonotonicClock.now()), opcode: 14, postponed: false)
+        work.pointee = cfuse_work(
+            began: Int64(MonotonicClock.now()), opcode: 14, postponed: false, locked: (0, 0))
         let request = RequestStatistics.postpone()
         #expect(work.pointee.postponed)
         RequestStatistics.resume(request)

@@ -124,4 +124,22 @@ struct BusyServerTests {
             #expect(error.code == .failed && error.message.contains("longer than"), "\(error)")
         }
     }
+
+    @Test("What a server was found to lack is tried again when it is found again; what it has is relied on for a while")
+    func triedAgain() async throws {
+        let server = try DAVStandIn(DAVStandIn.Manners())
+        let provider = server.provider()
+        let identity = try await provider.connect(expected: nil)
+        #expect(provider.capabilities.conditionalWrites == .detected)
+        _ = server.takeLog()
+        #expect(try await provider.connect(expected: identity) == identity)
+        #expect(server.takeLog().contains { $0.hasPrefix("LOCK ") })
+
+        let presence = StorePresence(place: "a store")
+        presence.found("one")
+        var capabilities = provider.capabilities
+        #expect(!presence.isKnown("one", capabilities))
+        capabilities.conditionalWrites = .locked
+        #expect(presence.isKnown("one", capabilities) && !presence.isKnown("other", capabilities))
+    }
 }

@@ -45,7 +45,12 @@ import Testing
     @Test(
         "Records are read as they were written; what cannot be read means everything",
         arguments: [
-            ChangeRecord.everything, .paths([]), .paths(["a", "b c/ü\n%", "*"]),
+            ChangeRecord.everything, .changes([]), .paths(["a", "b c/ü\n%", "*"]),
+            .changes([
+                AnnouncedChange("a"),
+                AnnouncedChange("b c/ü %", ProviderVersion("v \n/1"), .at(1_790_000_000, 5, 0o600)),
+                AnnouncedChange("before 1970", ProviderVersion("\"w\""), .at(-2, 999_999_999, 0o777)),
+            ]),
         ])
     func record(record: ChangeRecord) {
         #expect(ChangeRecord(reading: record.bytes) == record)
@@ -53,13 +58,25 @@ import Testing
 
     @Test("What is no record, or has too many paths, means everything")
     func unreadable() {
-        for text in ["", "quire-changes 2\na\n", "quire-changes 1\n/a\n", "quire-changes 1\na/../b\n"] {
-            #expect(ChangeRecord(reading: Array(text.utf8)) == .everything, "\(text)")
-        }
+        let texts = [
+            "", "quire-changes 3\na\n", "quire-changes 1\n/a\n", "quire-changes 1\na/../b\n",
+            "quire-changes 2\na 1.5 644\n",
+            "quire-changes 2\na 1.5 1644 v\n", "quire-changes 2\na x 644 v\n", "quire-changes 2\na 1.5 644 %FF\n",
+        ]
+        for text in texts { #expect(ChangeRecord(reading: Array(text.utf8)) == .everything, "\(text)") }
         let many = (0...ChangeRecord.mostPaths).compactMap { RelativePath(parsing: "f\($0)") }
-        #expect(ChangeRecord(many) == .everything)
+        #expect(ChangeRecord.paths(many) == .everything)
         #expect(ChangeRecord(nil) == .everything)
-        #expect(ChangeRecord(["a"]) == .paths(["a"]))
+        #expect(ChangeRecord.paths(["a"]) == .changes([AnnouncedChange("a")]))
+    }
+
+    @Test("Records without attributes are such as earlier versions read, and theirs are read")
+    func versions() {
+        #expect(String(decoding: ChangeRecord.paths(["a b"]).bytes, as: UTF8.self) == "quire-changes 1\na%20b\n")
+        #expect(ChangeRecord(reading: Array("quire-changes 1\na%20b\n".utf8)) == .paths(["a b"]))
+        let change = AnnouncedChange("a", ProviderVersion("v"), .at(1, 250_000_000, 0o644))
+        #expect(
+            String(decoding: ChangeRecord([change]).bytes, as: UTF8.self) == "quire-changes 2\na 1.250000000 644 v\n")
     }
 
     @Test("A device hears of others' changes once, and not of its own; nothing new costs one request")
@@ -71,13 +88,15 @@ import Testing
         #expect(records.all == [1, 2, 3])
         let (news, position) = try await two.news(after: 0)
         #expect(position == 3)
-        guard case .paths(let paths) = news else { throw ProviderError(.failed, "\(news)") }
-        #expect(Set(paths) == ["a", "c"])
+        #expect(!news.isEverything && Set(news.changes.keys) == ["a", "c"])
         let before = records.reads
-        #expect(try await two.news(after: position) == (.paths([]), 3))
+        #expect(try await two.news(after: position) == (ChangeFeed.News(), 3))
         #expect(records.reads == before + 1)
         try await one.announce(.everything)
-        #expect(try await two.news(after: position) == (.everything, 4))
+        #expect(try await two.news(after: position) == (ChangeFeed.News(isEverything: true), 4))
+        let many = (0...ChangeFeed.mostLooks).compactMap { RelativePath(parsing: "f\($0)") }
+        try await one.announce(.paths(many))
+        #expect(try await two.news(after: 4).news.isEverything)
     }
 
     @Test("Devices that tell at the same time get numbers of their own; nothing is lost")
@@ -95,8 +114,7 @@ import Testing
         }
         #expect(records.all == Array(1...160))
         let (news, _) = try await feed().news(after: 0)
-        guard case .paths(let paths) = news else { throw ProviderError(.failed, "\(news)") }
-        #expect(Set(paths).count == 160)
+        #expect(!news.isEverything && news.changes.count == 160)
     }
 
     @Test("Old records go; the newest stay")
@@ -106,6 +124,35 @@ import Testing
         #expect(records.all.count <= 512 + 64 + 1)
         #expect(records.all.last == 1100)
         #expect(records.all.contains(1100 - 500))
+    }
+
+    @Test("A device that was away for longer than records stay goes on after the newest")
+    func away() async throws {
+        let feed = feed()
+        for _ in 0..<1100 { try await feed.announce(.paths(["a"])) }
+        let position = try await self.feed().newsBeforeListing(after: 3, readsBack: false).position
+        #expect(position == 1100)
+        // One that is there, after one that is gone.
+        #expect(try await self.feed().news(after: 3, through: 1000) == (ChangeFeed.News(isEverything: true), 1000))
+        let (news, reached) = try await self.feed().news(after: 1098, through: 1099)
+        #expect(news.changes.keys.elementsEqual(["a"]) && !news.isEverything && reached == 1099)
+    }
+
+    @Test("A device that was away for longer than records are kept hears of what comes after its first listing")
+    func awayForLong() async throws {
+        let one = feed()
+        for _ in 0..<700 { try await one.announce(.paths(["a"])) }
+        for number in records.all where number < 600 { try await records.remove(number) }
+        let reader = reader(feed(), looks: false)
+        let old = FeedCursor(position: 3, listing: nil).cursor
+        guard case .everything(_, let next?) = try await reader.changes(since: old) else {
+            throw ProviderError(.failed, "no listing")
+        }
+        try await one.announce(.paths(["b"]))
+        guard case .changes(let changed, _, _) = try await reader.changes(since: next) else {
+            throw ProviderError(.failed, "stuck where records are gone")
+        }
+        #expect(changed.map(\.path) == ["b"])
     }
 
     @Test("Everything is listed at the start and as often as asked; between, only what records name is looked at")
@@ -158,10 +205,103 @@ import Testing
         #expect(counts.withLock { $0.listings } == 3)
     }
 
+    /// A store whose listings have its own times only, and whose looks have none of those uploaded, or all.
+    private func reader(_ feed: ChangeFeed, looks: Bool, mostLookedAtFirst: Int = 0) -> FeedReader {
+        let item: @Sendable (RelativePath) -> RemoteItem = { path in
+            RemoteItem(
+                path: path, kind: .file, version: ProviderVersion("1"), size: ByteCount(1),
+                mtime: FileTime(seconds: 99, nanoseconds: 0))
+        }
+        return FeedReader(
+            feed: feed, list: { () async throws(ProviderError) in [item("a"), item("b")] },
+            look: { (path) async throws(ProviderError) in
+                var item = item(path)
+                if looks { (item.mtime, item.mode) = (FileTime(seconds: 7, nanoseconds: 0), 0o640) }
+                return item
+            }, listsAttributes: false, mostLookedAtFirst: mostLookedAtFirst)
+    }
+
+    /// Mode of `path`; nil where the item has the store's own time.
+    private func mode(_ changes: RemoteChanges, _ path: RelativePath) -> UInt16? {
+        switch changes {
+        case .none: nil
+        case .everything(let items, _), .changes(let items, _, _): items.first { $0.path == path }?.mode
+        }
+    }
+
+    @Test(
+        "What records say of attributes is on the items, of listings as of looks, but only of the version it belongs to"
+    )
+    func attributes() async throws {
+        let one = feed()
+        let time = Lock(ContinuousClock.now)
+        let two = ChangeFeed(records, pace: ListingPace(interval: .seconds(100)), now: { time.withLock { $0 } })
+        let reader = reader(two, looks: false)
+        guard case .everything(_, let first?) = try await reader.changes(since: nil) else {
+            throw ProviderError(.failed, "no listing")
+        }
+        try await one.announce(
+            ChangeRecord([
+                AnnouncedChange("a", ProviderVersion("1"), .at(5, 0, 0o600)),
+                AnnouncedChange("b", ProviderVersion("another"), .at(5, 0, 0o600)),
+            ]))
+        let looked = try await reader.changes(since: first)
+        #expect(mode(looked, "a") == 0o600 && mode(looked, "b") == nil)
+        // The same record read beside a listing, which is as the one before.
+        time.withLock { $0 += .seconds(101) }
+        let listed = try await reader.changes(since: first)
+        #expect(mode(listed, "a") == 0o600 && mode(listed, "b") == nil)
+        guard case .everything(let items, let next?) = listed else { throw ProviderError(.failed, "nothing new") }
+        #expect(items.first { $0.path == "a" }?.mtime == FileTime(seconds: 5, nanoseconds: 0))
+        guard case .none = try await reader.changes(since: next) else { throw ProviderError(.failed, "twice") }
+    }
+
+    @Test("Who sees a store first takes attributes from the newest records, the last of each document")
+    func readBack() async throws {
+        let one = feed()
+        try await one.announce(ChangeRecord([AnnouncedChange("a", ProviderVersion("1"), .at(3, 0, 0o611))]))
+        try await one.announce(.everything)
+        try await one.announce(ChangeRecord([AnnouncedChange("a", ProviderVersion("1"), .at(4, 0, 0o622))]))
+        let seen = try await reader(feed(), looks: false).changes(since: nil)
+        #expect(mode(seen, "a") == 0o622 && mode(seen, "b") == nil)
+    }
+
+    @Test("Who sees a small store first looks at each document whose attributes listings lack; of many, at none")
+    func first() async throws {
+        let looks = try await reader(feed(), looks: true, mostLookedAtFirst: 2).changes(since: nil)
+        #expect(mode(looks, "a") == 0o640 && mode(looks, "b") == 0o640)
+        let lists = try await reader(feed(), looks: true, mostLookedAtFirst: 1).changes(since: nil)
+        #expect(mode(lists, "a") == nil && mode(lists, "b") == nil)
+    }
+
+    @Test(
+        "Times of metadata are read to the nanosecond, and nothing else is",
+        arguments: [
+            ("1.5", FileTime(seconds: 1, nanoseconds: 500_000_000)), ("12", FileTime(seconds: 12, nanoseconds: 0)),
+            ("1790000000.123456789", FileTime(seconds: 1_790_000_000, nanoseconds: 123_456_789)), ("", nil),
+            ("1.", nil),
+            ("1.0000000001", nil), ("a", nil), ("1.-5", nil), ("99999999999999", nil),
+        ])
+    func times(text: String, time: FileTime?) {
+        #expect(DecimalTime.parse(text) == time)
+    }
+
     @Test("By itself a listing is made as often as takes a twentieth of the time, and every hour")
     func pace() {
         #expect(ListingPace().pause(after: .milliseconds(50)) == .seconds(1))
         #expect(ListingPace().pause(after: .seconds(3000)) == .seconds(3600))
         #expect(ListingPace(interval: .zero).pause(after: .seconds(9)) == .zero)
+    }
+}
+
+extension ChangeRecord {
+    fileprivate static func paths(_ paths: [RelativePath]) -> ChangeRecord {
+        ChangeRecord(paths.map { AnnouncedChange($0) })
+    }
+}
+
+extension RemoteAttributes {
+    fileprivate static func at(_ seconds: Int, _ nanoseconds: Int, _ mode: UInt16) -> RemoteAttributes {
+        RemoteAttributes(mtime: FileTime(seconds: seconds, nanoseconds: nanoseconds), mode: mode)
     }
 }

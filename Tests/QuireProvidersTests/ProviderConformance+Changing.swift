@@ -50,6 +50,27 @@ extension ProviderConformance {
             #expect(try await set("l", link.version).mtime == later)
             #expect(try await bench.provider.item(at: "a")?.mode == 0o400)
         }
+        if let tags = changed.tags { try await keepsTags(changed, tags, bench) }
+    }
+
+    /// Tags stay through attributes without tags, new content and a move, and go when there are to be none.
+    private func keepsTags(_ item: RemoteItem, _ tags: [String], _ bench: Bench) async throws {
+        #expect(tags.isEmpty)
+        let provider = bench.provider
+        var attributes = Bench.attributes(0o600, Bench.mtime)
+        attributes.tags = ["two words", "Grüße"]
+        let tagged = try await provider.setAttributes(item.path, attributes, expecting: item.version)
+        #expect(tagged.tags == attributes.tags)
+        let plain = Bench.attributes(0o640, Bench.mtime)
+        let again = try await provider.setAttributes(item.path, plain, expecting: tagged.version)
+        #expect(again.tags == attributes.tags && again.mode == 0o640)
+        let moved = try await provider.move(item.path, to: "elsewhere", expecting: again.version)
+        #expect(moved.tags == attributes.tags)
+        #expect(try await provider.item(at: "elsewhere")?.tags == attributes.tags)
+        let back = try await provider.move("elsewhere", to: item.path, expecting: moved.version)
+        attributes.tags = []
+        #expect(try await provider.setAttributes(item.path, attributes, expecting: back.version).tags == [])
+        #expect(try await provider.item(at: item.path)?.tags == [])
     }
 
     @Test(

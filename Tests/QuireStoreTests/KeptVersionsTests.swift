@@ -44,6 +44,12 @@ import Testing
         let path = staged.keep()
         let version = try versions.keep(staged: path, of: item, origin: "doc", now: time(1))
         #expect(try content(version) == "text" && version.origin == "doc" && !version.isDiscardable)
+        #expect(version.provided == nil)
+        let brought = try directory.staging.createFile("brought")
+        #expect(write(brought.descriptor.rawValue, "more", 4) == 4)
+        let other = try versions.keep(
+            staged: brought.keep(), of: item, origin: "doc", provided: ProviderVersion("v/ü=1"), now: time(2))
+        #expect(try versions.list(item) == [version, other] && other.provided == ProviderVersion("v/ü=1"))
         #expect(try directory.stagedNames().isEmpty)
         #expect(throws: StoreError.self) {
             try versions.keep(staged: directory.staging.path, of: item, origin: "doc", now: time(1))

@@ -18,8 +18,8 @@ import Testing
     /// What was told, in order; `*` for everything.
     private func told(_ memory: MemoryProvider) -> [Set<RelativePath>] {
         memory.operations.compactMap { operation in
-            guard case .announce(let paths) = operation else { return nil }
-            return Set(paths ?? ["*"])
+            guard case .announce(let changes) = operation else { return nil }
+            return Set(changes?.map(\.path) ?? ["*"])
         }
     }
 
@@ -55,6 +55,33 @@ import Testing
         #expect(moves ? all == ["*"] : all.isSuperset(of: ["e", "d", "d/a", "e/a"]) && !all.contains("*"))
     }
 
+    @Test(
+        "Where listings have no attributes, those that were sent are told, also of what was moved",
+        arguments: [true, false])
+    func attributes(keeps: Bool) async throws {
+        var capabilities = MemoryProvider.full
+        (capabilities.announcements, capabilities.attributes) = (true, keeps)
+        let memory = MemoryProvider(capabilities: capabilities)
+        let device = try Device("one", provider: memory, clock: clock)
+        func told(_ path: RelativePath) -> AnnouncedChange? {
+            memory.operations.compactMap { operation -> AnnouncedChange? in
+                guard case .announce(let changes?) = operation else { return nil }
+                return changes.first { $0.path == path }
+            }.last
+        }
+        try device.write("a", "text")
+        let time = try device.tree.requiredStatus(at: "a").mtime
+        #expect(await device.sync() == .settled)
+        let there = try #require(memory.items.first { $0.path == "a" })
+        let sent = AnnouncedChange("a", there.version, RemoteAttributes(mtime: time, mode: 0o644))
+        #expect(told("a") == (keeps ? AnnouncedChange("a") : sent))
+        try device.rename("a", "b")
+        #expect(await device.sync() == .settled)
+        let moved = try #require(memory.items.first { $0.path == "b" })
+        #expect(told("a") == AnnouncedChange("a"))
+        #expect(told("b") == (keeps ? AnnouncedChange("b") : AnnouncedChange("b", moved.version, sent.attributes)))
+    }
+
     @Test("What could not be told is told later; what a daemon did not live to tell, the next does")
     func owed() async throws {
         let memory = memory()
@@ -72,5 +99,27 @@ import Testing
         let third = device.restartedService(memory)
         #expect(await third.syncNow(timeout: nil) == .settled)
         #expect(told(memory).isEmpty)
+    }
+
+    @Test("While telling fails it is tried with growing pauses, however much is sent; then all of it is told")
+    func failing() async throws {
+        let memory = memory()
+        let faulty = FaultyProvider(memory)
+        let device = try Device("one", provider: faulty, clock: clock)
+        #expect(await device.sync() == .settled)
+        let engine = try #require(device.service.engines.first)
+        faulty.inject(Fault(.announce, .failBefore(ProviderError(.failed, "garbage")), times: nil))
+        let before = faulty.count(.announce)
+        for number in 0..<50 {
+            try device.write(RelativePath([FileName("\(number)") ?? "x"]), "text")
+            clock.advance(.milliseconds(400))
+            _ = await engine.round(isUrgent: false, pulls: false)
+        }
+        // In 20 seconds: after 1, 2, 4, 8, each cut to three quarters.
+        let tried = faulty.count(.announce) - before
+        #expect((3...6).contains(tried), "\(tried)")
+        faulty.clearFaults()
+        #expect(await device.sync() == .settled)
+        #expect(told(memory).reduce(into: Set()) { $0.formUnion($1) }.count == 50)
     }
 }

@@ -122,6 +122,74 @@ import Testing
         #expect(read(content, 0..<10) == part(0..<10))
     }
 
+    /// What the provider was asked, but for the bytes and the room that they take.
+    private var asked: [MemoryProvider.Operation] {
+        memory.operations.filter { if case .fetchPart = $0 { false } else { $0 != .freeSpace } }
+    }
+
+    @Test("A document that was replaced at the provider is opened after a look at it alone, however many there are")
+    func replacedMeanwhile() async throws {
+        memory.edit { tree in
+            for index in 0..<2000 { tree.write(RelativePath(stringLiteral: "d\(index % 20)/n\(index)"), .file([1])) }
+        }
+        let (device, _) = try await device()
+        memory.edit { $0.write("doc", .file(bytes.map { ~$0 })) }
+        let content = try await open(device)
+        #expect(asked == [.item("doc")])
+        #expect(read(content, 0..<10) == part(0..<10).map { ~$0 })
+        try await content.bring(0..<Self.size)
+        #expect(read(content, 0..<Self.size) == bytes.map { ~$0 })
+        try await device.service.materialize(path: "doc", inode: content.inode)
+        #expect(try !device.isDataless("doc"))
+        memory.clearOperations()
+        #expect(await device.sync() == .settled)
+        #expect(memory.operations.allSatisfy { if case .put = $0 { false } else { true } })
+        #expect(try !device.isDataless("doc"))
+    }
+
+    @Test("A mode that was set here stays when the document that it was set on turns out to be replaced")
+    func changedHere() async throws {
+        let (device, _) = try await device()
+        try device.chmod("doc", 0o600)
+        memory.edit { $0.write("doc", .file(bytes.map { ~$0 })) }
+        let content = try await open(device)
+        #expect(read(content, 0..<10) == part(0..<10).map { ~$0 })
+        #expect(try device.tree.requiredStatus(at: "doc").mode == 0o600)
+        #expect(asked == [.item("doc")])
+    }
+
+    @Test("What a look at the document alone does not tell is left to a pull")
+    func movedThere() async throws {
+        let (device, _) = try await device()
+        memory.edit { tree in
+            tree.move("doc", to: "elsewhere")
+            tree.write("doc", .file(bytes.map { ~$0 }))
+        }
+        _ = try await open(device)
+        #expect(asked.contains(.changes))
+    }
+
+    @Test("A pull with an older listing leaves alone what a look has renewed")
+    func olderListing() async throws {
+        let (device, faulty) = try await device()
+        let service = device.restartedService(faulty)
+        let gate = Gate()
+        faulty.inject(Fault(.changes, .holdAnswer(gate)))
+        let pull = Task { await service.syncNow(timeout: nil) }
+        await gate.waitForArrivals(1)
+        memory.edit { $0.write("doc", .file(bytes.map { ~$0 })) }
+        let inode = try device.tree.requiredStatus(at: "doc").inode
+        let content = try #require(try await service.open(path: "doc", inode: inode))
+        try await content.bring(0..<Self.size)
+        try await service.materialize(path: "doc", inode: content.inode)
+        let version = try #require(try await device.index.item(drivePath: "doc")?.base).version
+        gate.open()
+        #expect(await pull.value == .settled)
+        #expect(try !device.isDataless("doc"))
+        #expect(try await device.index.item(drivePath: "doc")?.base?.version == version)
+        #expect(memory.operations.allSatisfy { if case .put = $0 { false } else { true } })
+    }
+
     @Test("Content that is not what was uploaded is never installed, and said")
     func corrupt() async throws {
         let (device, _) = try await device()

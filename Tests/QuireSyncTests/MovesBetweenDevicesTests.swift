@@ -32,6 +32,21 @@ import Testing
         #expect(try two.listing() == one.listing())
     }
 
+    @Test("What was moved there and rewritten with as many bytes in the same second is fetched anew")
+    func movedAndRewritten() async throws {
+        let device = try Device("one", provider: provider, clock: clock)
+        let time = FileTime(nanoseconds: 1_700_000_000_000_000_000)
+        provider.edit { $0.write("a", .file(Array("first".utf8)), mtime: time) }
+        await device.sync()
+        #expect(try await device.open("a") == "first")
+        provider.edit {
+            $0.move("a", to: "b")
+            $0.write("b", .file(Array("other".utf8)), mtime: time)
+        }
+        #expect(await device.sync() == .settled)
+        #expect(try await device.open("b") == "other")
+    }
+
     @Test(
         "A directory deleted there and kept here, for what is new in it, loses what was deleted, though some is in use for a time"
     )

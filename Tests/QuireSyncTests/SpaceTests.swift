@@ -52,6 +52,27 @@ import Testing
         #expect(report.left == ByteCount(1000))
     }
 
+    @Test("What the provider has left is told, less what waits; one without a limit has none")
+    func quota() async throws {
+        let full = MemoryProvider(quota: ByteCount(1000))
+        let device = try Device("one", provider: full, clock: clock)
+        #expect(device.room.providerLeft == nil)
+        try device.write("a", String(repeating: "x", count: 300))
+        #expect(await device.sync() == .settled)
+        #expect(device.room.providerLeft == 700)
+        // It does not fit, and waits.
+        try device.write("b", String(repeating: "y", count: 2000))
+        _ = await device.sync()
+        #expect(device.room.providerLeft == 0)
+        try device.remove("b")
+        #expect(await device.sync() == .settled)
+        #expect(device.room.providerLeft == 700)
+        let other = try Device("two", provider: memory, clock: clock)
+        try other.write("a", "one")
+        #expect(await other.sync() == .settled)
+        #expect(other.room.providerLeft == nil)
+    }
+
     @Test("What is not uploaded, pinned or open stays, however far beyond the limit the drive is")
     func stays() async throws {
         let device = try device(100)

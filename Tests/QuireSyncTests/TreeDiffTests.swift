@@ -49,6 +49,35 @@ import Testing
         #expect(try plans(bases, [remote("d", .directory, id: "1"), remote("d/a", id: "2")]).isEmpty)
     }
 
+    @Test("Changes add up to a tree: what is gone goes with all in it, and nothing stays below a file")
+    func changes() throws {
+        let bases = [
+            base("d", .directory, id: 1), base("d/a", id: 2), base("e", .directory, id: 3), base("e/b", id: 4),
+            base("f", id: 5),
+        ]
+        let changes = RemoteChanges.changes(
+            [remote("d"), remote("e/c"), remote("f", version: "2")], removed: ["e"], next: nil)
+        let view = try #require(RemoteView(changes, bases: bases))
+        #expect(Set(view.items.keys) == ["d", "e/c", "f"])
+        #expect(view.items["d"]?.kind == .file && view.items["f"]?.version == ProviderVersion("2"))
+    }
+
+    @Test("Attributes that were uploaded with a version are taken once, those of listings only with a new version")
+    func uploadedAttributes() throws {
+        func plan(known: UInt16?, item: UInt16?, version: String = "1") throws -> [SyncStep]? {
+            var base = base("a", id: 1)
+            base.record.mode = known
+            var there = remote("a", version: version)
+            (there.mtime, there.mode) = (FileTime(nanoseconds: 9), item)
+            let view = try #require(RemoteView(.everything([there], next: nil), bases: [base]))
+            return TreeDiff(bases: [base], remote: view, keepsAttributes: false).units(localAt: [:]).first?.plan.steps
+        }
+        #expect(try plan(known: nil, item: 0o600) == [.applyAttributes])
+        #expect(try plan(known: nil, item: nil) == nil)
+        #expect(try plan(known: 0o644, item: 0o600) == nil)
+        #expect(try plan(known: 0o644, item: nil, version: "2") == [.updateLocal])
+    }
+
     @Test("A directory renamed at the provider is one move, however much lies in it")
     func directoryMove() throws {
         let bases = [base("d", .directory, id: 1), base("d/a", id: 2), base("d/b", id: 3)]

@@ -35,6 +35,24 @@ import Testing
         #expect(engine.status.isOnline && engine.status.message == nil)
     }
 
+    @Test("While a provider is of no use nobody asks it for thumbnails")
+    func thumbnails() async throws {
+        let faulty = FaultyProvider(memory)
+        let device = try Device("one", provider: faulty, clock: clock)
+        #expect(await device.sync() == .settled)
+        let room = PausableThumbnails(storage: memory, engine: try #require(device.service.engines.first))
+        try await room.putThumbnail("1", [1])
+        faulty.inject(Fault(.changes, .failBefore(ProviderError(.failed, "no listing")), times: nil))
+        _ = await device.sync()
+        await #expect { try await room.thumbnails(since: nil) } throws: { error in
+            guard let error = error as? ProviderError else { return false }
+            return error.code == .unavailable && error.description.contains("no listing")
+        }
+        faulty.clearFaults()
+        #expect(await device.sync() == .settled)
+        #expect(try await room.thumbnails(since: nil)?.entries.map(\.name) == ["1"])
+    }
+
     @Test(
         "A provider that goes away is not asked for everything that waits",
         arguments: [ProviderError.Code.unavailable, .failed])
@@ -53,6 +71,26 @@ import Testing
         faulty.clearFaults()
         #expect(await device.sync() == .settled)
         #expect(memory.items.count == 100)
+    }
+
+    @Test("A provider that refuses one document after the other is looked at, also where each is a round of its own")
+    func shortRounds() async throws {
+        let faulty = FaultyProvider(memory)
+        let device = try Device("one", provider: faulty, clock: clock)
+        #expect(await device.sync() == .settled)
+        let engine = try #require(device.service.engines.first)
+        for call in [ProviderCall.connect, .put] {
+            faulty.inject(Fault(call, .failBefore(ProviderError(.failed, "the server reported an error")), times: nil))
+        }
+        var report = RoundReport()
+        for number in 0..<20 where report.offline == nil {
+            try device.write(RelativePath(stringLiteral: "doc\(number)"), "text")
+            try await device.index.settle()
+            clock.advance(.seconds(1))
+            report = await engine.round(isUrgent: false, pulls: false)
+        }
+        #expect(report.offline != nil)
+        #expect(faulty.count(.put) <= 6)
     }
 
     @Test("A provider that is full is not sent all that waits; what is smaller than what did not fit is")

@@ -33,7 +33,7 @@ final class FakeDaemon: Sendable {
         loop = try MessageLoop()
         state.withLock { $0.script = script }
         let listener = try MessageListener(
-            directory: home, name: DriveConnection.socketName, limit: 10, refuse: { _ in [] },
+            directory: home, name: DriveSocket.name, limit: 10, refuse: { _ in [] },
             accepted: { [weak self, loop] descriptor, _ in
                 let peer = RPCPeer(
                     takeRequest: { [weak self] in self?.take($0, $1, protocolVersion) }, whenClosed: {})

@@ -33,6 +33,7 @@ struct cfuse_work {
     int64_t began;      /* when the request was read, CLOCK_MONOTONIC nanoseconds */
     uint32_t opcode;
     bool postponed;     /* answered later, by whomever */
+    uint64_t locked[2]; /* nodes that the kernel keeps locked until it is answered; 0: none */
 };
 
 /* The calling thread's own; valid as long as it lives. */
@@ -48,6 +49,10 @@ int cfuse_session_mount(struct cfuse_session *session, const char *mountpoint);
 
 /* Frees the session and closes its descriptor. Call after all readers have ended and the file system is unmounted. */
 void cfuse_session_free(struct cfuse_session *session);
+
+/* Has the kernel read ahead of programs that read in order by what one request can take, and not by its default of 128 KiB.
+ * 0 or -errno: who may not (EACCES), and where there is no /sys (ENOENT), is read ahead of by the default. */
+int cfuse_session_read_ahead(const char *mountpoint);
 
 int cfuse_session_descriptor(struct cfuse_session *session);
 size_t cfuse_session_buffer_size(void);

@@ -63,8 +63,10 @@ int quire_lock_file(int file);
 int quire_file_is_locked(int file);
 // pidfd_open(2), poll(2): waits until the process has ended, at most so long. 1: it is gone, 0: it is not, -1 on failure.
 int quire_wait_for_process(pid_t process, int milliseconds);
-// Whether any process has the file open for writing: 1, or 0 also where that cannot be known. Asks for a lease (fcntl(2)
-// F_SETLEASE, which is not given then) and gives it back.
+// Whether any process has the open file open for writing, or mapped so: 1, 0, or -1 where that cannot be known. `file` is
+// open for reading only. Asks for a lease (fcntl(2) F_SETLEASE, which is not given then) and gives it back.
+int quire_has_writers(int file);
+// The same of a name; 0 also where it cannot be known.
 int quire_is_open_for_writing(int directory, const char *name);
 // strerrorname_np(3): "ENOENT"; NULL for a number that is none.
 const char *quire_errno_name(int number);
@@ -72,6 +74,14 @@ const char *quire_errno_name(int number);
 int quire_add_thread_niceness(int increment);
 // statx(2) with all fields; `buffer` holds a struct statx (256 bytes).
 int quire_statx(int directory, const char *path, int flags, void *buffer);
+// The root of the file system mounted at `path`, opened with O_PATH without asking it anything; its device in `device`.
+// -1 on failure.
+int quire_open_mount(const char *path, uint64_t *device);
+// openat2(2): the directory at `path` below `root`, opened with O_PATH, on the same mount and by no link. -1 on failure.
+int quire_open_beneath(int root, const char *path);
+// posix_spawn(3) of a program in a process group of its own, without the signal mask: with `channel` as its standard input,
+// this process's output, and no other descriptor. The process's number, or -errno.
+pid_t quire_spawn_on_channel(const char *program, const char *const arguments[], int channel);
 
 // What a confined program may use. Sizes in bytes, 0 where there is no limit.
 struct quire_confinement {

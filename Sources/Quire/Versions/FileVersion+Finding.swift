@@ -29,7 +29,8 @@ extension FileVersion {
         }
     }
 
-    /// The versions that only the provider keeps, newest first; none where it keeps none. Their content is not here.
+    /// The versions that only the provider keeps, newest first; none where it keeps none. Their content is not here; see
+    /// `download()`.
     ///
     /// - Throws: `.usage` for an item on no drive, `.unavailable` where it does not run, `.temporary` where the provider cannot
     ///   be reached.
@@ -57,6 +58,24 @@ extension FileVersion {
             } catch {
                 completionHandler(nil, error)
             }
+        }
+    }
+
+    /// Brings the content of a version that only the provider keeps. It is among the other versions from then on, and its
+    /// presenters hear that they gained one.
+    ///
+    /// - Returns: the version, with the same identifier and a `url`; of one whose content is here, itself.
+    /// - Throws: `.notFound` where there is no such version any more; `.temporary` where the provider cannot be reached;
+    ///   `.usage` for an item on no drive, `.unavailable` where it does not run.
+    public func download() async throws(QuireError) -> FileVersion {
+        guard !hasLocalContents, let name else { return self }
+        let item = itemURL
+        return try await LibraryExecutor.run { () throws(QuireError) in
+            let location = try await ItemLocation.of(item)
+            let version = try await location.session.connection.call(
+                VersionMethods.DownloadVersion.self,
+                VersionMethods.Target(path: WirePath(location.path), version: name))
+            return FileVersion(kept: version, of: item)
         }
     }
 

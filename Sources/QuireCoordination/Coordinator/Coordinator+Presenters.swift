@@ -30,8 +30,7 @@ extension Coordinator {
 
     /// See `CoordinationMachine.setPath`.
     package func setPath(_ path: RelativePath?, of id: PresenterID, by client: ClientID) -> Bool {
-        defer { finishOperations() }
-        return state.withLock { state in
+        state.withLock { state in
             endPasses()
             return state.machine.setPath(path, of: id, by: client)
         }

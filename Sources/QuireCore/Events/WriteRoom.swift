@@ -23,6 +23,7 @@ package final class WriteRoom: Sendable {
 
     private let limited = Atomic<Bool>(false)
     private let near = Atomic<Bool>(false)
+    private let provider = Atomic<Int>(.max)
     /// Innermost lock: nothing else is taken while it is held.
     private let state = Lock(State())
 
@@ -49,6 +50,16 @@ package final class WriteRoom: Sendable {
         guard isLimited else { return nil }
         return state.withLock { (max(0, $0.atMost), $0.whole) }
     }
+
+    /// What the provider of the drive's root has left, in bytes, less what waits to be sent; nil where it does not say, or has
+    /// more than the store's file system. For statfs: it refuses nothing.
+    package var providerLeft: Int? {
+        let left = provider.load(ordering: .relaxed)
+        return left == .max ? nil : left
+    }
+
+    /// Says what `providerLeft` is from now on.
+    package func setProviderLeft(_ bytes: Int?) { provider.store(bytes ?? .max, ordering: .relaxed) }
 
     /// Takes room for a file that grows.
     ///

@@ -12,11 +12,14 @@ package struct BaseRecord: Sendable, Hashable {
     package var identifier: String?
     package var checksum: ContentChecksum?
     package var symlinkTarget: [UInt8]?
+    /// Nil where the provider keeps no tags, or has not told them: then those that were known before stay.
+    package var tags: [String]?
 
     package init(
         container: ContainerID, path: RelativePath, kind: FileKind, version: ProviderVersion, size: Int64,
         mtime: FileTime,
-        mode: UInt16?, identifier: String?, checksum: ContentChecksum?, symlinkTarget: [UInt8]?
+        mode: UInt16?, identifier: String?, checksum: ContentChecksum?, symlinkTarget: [UInt8]?,
+        tags: [String]? = nil
     ) {
         self.container = container
         self.path = path
@@ -28,13 +31,17 @@ package struct BaseRecord: Sendable, Hashable {
         self.identifier = identifier
         self.checksum = checksum
         self.symlinkTarget = symlinkTarget
+        self.tags = tags
     }
+
+    /// As `RemoteItem.toldTags`.
+    package var toldTags: [String]? { RemoteItem.toldTags(tags, mode: mode) }
 
     /// The record of what a provider answered. `checksum` is what the caller computed, where the provider gave none.
     package init(container: ContainerID, _ item: RemoteItem, checksum: ContentChecksum? = nil) {
         self.init(
             container: container, path: item.path, kind: item.kind, version: item.version, size: item.size.bytes,
             mtime: item.mtime, mode: item.mode, identifier: item.identifier, checksum: checksum ?? item.checksum,
-            symlinkTarget: item.symlinkTarget)
+            symlinkTarget: item.symlinkTarget, tags: item.tags)
     }
 }

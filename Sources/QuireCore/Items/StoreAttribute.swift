@@ -6,6 +6,8 @@ package enum StoreAttribute {
     package static let placeholder = "user.quire.placeholder"
     /// On a kept version: the path that it was kept from, as bytes.
     package static let origin = "user.quire.origin"
+    /// On a kept version that was brought from the provider: what that calls it, in UTF-8.
+    package static let providedVersion = "user.quire.provided"
     /// On a kept version that may go when room is short.
     package static let discardable = "user.quire.discardable"
 }

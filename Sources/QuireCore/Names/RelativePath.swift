@@ -82,6 +82,16 @@ public struct RelativePath: Hashable, Sendable {
         return bytes.count == ancestor.bytes.count || bytes[ancestor.bytes.count] == 0x2F
     }
 
+    /// Whether this is one of `ancestors`, or lies below one.
+    package func isInside(anyOf ancestors: Set<RelativePath>) -> Bool {
+        var current: RelativePath? = self
+        while let path = current {
+            if ancestors.contains(path) { return true }
+            current = path.parent
+        }
+        return false
+    }
+
     /// Whether this lies below `ancestor`, and is not that itself.
     package func isBelow(_ ancestor: RelativePath) -> Bool { isInside(ancestor) && self != ancestor }
 

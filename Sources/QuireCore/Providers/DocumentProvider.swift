@@ -37,9 +37,9 @@ public protocol DocumentProvider: Sendable {
     /// Tells other devices where this one has changed something, so that they need not list everything to find out; where
     /// `capabilities.announcements`.
     ///
-    /// Nothing but the others' speed depends on it.
-    /// - Parameter paths: of items that were written, moved (both paths) or deleted; nil: they are to look at everything.
-    func announce(_ paths: [RelativePath]?) async throws(ProviderError)
+    /// Nothing but the others' speed depends on it, and where listings have no attributes, what they show of these.
+    /// - Parameter changes: nil: the others are to look at everything.
+    func announce(_ changes: [AnnouncedChange]?) async throws(ProviderError)
 
     /// The item at `path`, nil when nothing is there.
     func item(at path: RelativePath) async throws(ProviderError) -> RemoteItem?
@@ -64,7 +64,7 @@ public protocol DocumentProvider: Sendable {
     ///   - range: in bytes; not empty and within the document.
     ///   - destination: absolute path of a file that is there. It is not fsynced here.
     ///   - progress: called whenever bytes arrive, with how much of the range is certainly of `version`, from any thread.
-    /// - Returns: the item, without a checksum of what was written.
+    /// - Returns: the item as far as the answer tells it, version and size for certain; without a checksum.
     /// - Throws: as `fetch`; what was written of the range then is worthless beyond the last `progress`. `.unsupported` where
     ///   only whole documents can be had, which is the default.
     func fetch(
@@ -118,7 +118,7 @@ public protocol DocumentProvider: Sendable {
 
 extension DocumentProvider {
     /// Others find out by themselves.
-    public func announce(_ paths: [RelativePath]?) async throws(ProviderError) {}
+    public func announce(_ changes: [AnnouncedChange]?) async throws(ProviderError) {}
 
     /// Documents come whole.
     public func fetch(

@@ -21,7 +21,8 @@ public struct ProviderCapabilities: Sendable, Hashable, Codable {
     public var directoryMoves: Bool
     /// `putSymlink` works.
     public var symlinks: Bool
-    /// Keeps mtime (to the nanosecond or coarser) and permission bits.
+    /// Keeps mtime (to the nanosecond or coarser) and permission bits, and tells them of every item. Where it does not, an item
+    /// of a file with a mode has the attributes that were uploaded with that version, and others have the provider's time.
     public var attributes: Bool
     /// Names may be any bytes but `/` and NUL; otherwise valid UTF-8 only.
     public var arbitraryNames: Bool
@@ -29,6 +30,10 @@ public struct ProviderCapabilities: Sendable, Hashable, Codable {
     public var earlierVersions: Bool
     /// `announce` saves other devices listings, so that what is announced nowhere is found late.
     public var announcements: Bool
+    /// Tells by itself what changed in it, whoever changed it: looking for changes costs what changed, not what there is.
+    public var tellsChanges: Bool
+    /// Names that differ in nothing but this are one place: only one of them can be there.
+    public var folding: NameFolding
     /// Longest name, in bytes.
     public var longestName: Int
     /// How long an unchanged time-based version must be left alone before it proves that content is unchanged.
@@ -38,7 +43,7 @@ public struct ProviderCapabilities: Sendable, Hashable, Codable {
     public init(
         conditionalWrites: ConditionalWrites, stableIdentifiers: Bool, directoryMoves: Bool, symlinks: Bool,
         attributes: Bool, arbitraryNames: Bool, earlierVersions: Bool = false, announcements: Bool = false,
-        longestName: Int = 255,
+        tellsChanges: Bool = false, folding: NameFolding = [], longestName: Int = 255,
         versionGranularity: Duration = .zero
     ) {
         self.conditionalWrites = conditionalWrites
@@ -49,6 +54,8 @@ public struct ProviderCapabilities: Sendable, Hashable, Codable {
         self.arbitraryNames = arbitraryNames
         self.earlierVersions = earlierVersions
         self.announcements = announcements
+        self.tellsChanges = tellsChanges
+        self.folding = folding
         self.longestName = longestName
         self.versionGranularity = versionGranularity
     }

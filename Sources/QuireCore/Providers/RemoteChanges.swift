@@ -12,6 +12,7 @@ public enum RemoteChanges: Sendable {
     case none(next: ChangeCursor?)
     /// Everything the provider has, in any order, parents included. What is not in it is not at the provider.
     case everything([RemoteItem], next: ChangeCursor?)
-    /// Only what changed: the present state of changed items, and paths where nothing is any more.
+    /// Only what changed: the present state of changed items, and paths where nothing is any more, nor below them. A
+    /// directory that is in both has nothing in it but what is told.
     case changes([RemoteItem], removed: [RelativePath], next: ChangeCursor?)
 }

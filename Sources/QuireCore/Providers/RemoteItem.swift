@@ -19,12 +19,16 @@ public struct RemoteItem: Sendable, Hashable {
     public var checksum: ContentChecksum?
     /// Target bytes; set exactly for symlinks.
     public var symlinkTarget: [UInt8]?
+    /// The user's tags, in their order; nil where the provider keeps none, or the answer does not tell them. Empty for an item
+    /// without a mode they say nothing: another program made or replaced it.
+    public var tags: [String]?
 
     /// An item as a listing or an answer has it.
     public init(
         path: RelativePath, kind: FileKind, version: ProviderVersion, size: ByteCount, mtime: FileTime,
         mode: UInt16? = nil,
-        identifier: String? = nil, checksum: ContentChecksum? = nil, symlinkTarget: [UInt8]? = nil
+        identifier: String? = nil, checksum: ContentChecksum? = nil, symlinkTarget: [UInt8]? = nil,
+        tags: [String]? = nil
     ) {
         self.path = path
         self.kind = kind
@@ -35,5 +39,14 @@ public struct RemoteItem: Sendable, Hashable {
         self.identifier = identifier
         self.checksum = checksum
         self.symlinkTarget = symlinkTarget
+        self.tags = tags
+    }
+
+    /// The tags, where the item says something of them.
+    package var toldTags: [String]? { Self.toldTags(tags, mode: mode) }
+
+    /// The tags, where those of an item with this mode say something.
+    package static func toldTags(_ tags: [String]?, mode: UInt16?) -> [String]? {
+        mode == nil && tags == [] ? nil : tags
     }
 }

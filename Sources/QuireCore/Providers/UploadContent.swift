@@ -21,10 +21,13 @@ public struct RemoteAttributes: Sendable, Hashable {
     public var mtime: FileTime
     /// Permission bits, 0 … 0o777.
     public var mode: UInt16
+    /// The user's tags; nil says nothing of them.
+    public var tags: [String]?
 
     /// Takes what belongs together.
-    public init(mtime: FileTime, mode: UInt16) {
+    public init(mtime: FileTime, mode: UInt16, tags: [String]? = nil) {
         self.mtime = mtime
         self.mode = mode
+        self.tags = tags
     }
 }

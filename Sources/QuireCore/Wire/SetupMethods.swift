@@ -31,6 +31,14 @@ package enum SetupMethods {
         }
     }
 
+    /// Who keeps a provider's secret.
+    package enum SecretPlace: String, Codable, Sendable, CaseIterable {
+        /// A file of the home, which its owner only may read.
+        case file
+        /// The user's Secret Service.
+        case service
+    }
+
     /// What a change of the configuration has to say.
     package struct Outcome: Codable, Sendable {
         /// One sentence each.
@@ -48,16 +56,20 @@ package enum SetupMethods {
             package var isDefault: Bool
             /// A password or token; nil where none is needed. In no answer and no log.
             package var secret: String?
+            /// Who is to keep it; nil: the Secret Service where one answers, else a file.
+            package var secretPlace: SecretPlace?
             /// A provider that may lose an update is added all the same.
             package var acceptsLossy: Bool?
 
             package init(
-                name: String, url: String, isDefault: Bool, secret: String? = nil, acceptsLossy: Bool? = nil
+                name: String, url: String, isDefault: Bool, secret: String? = nil, secretPlace: SecretPlace? = nil,
+                acceptsLossy: Bool? = nil
             ) {
                 self.name = name
                 self.url = url
                 self.isDefault = isDefault
                 self.secret = secret
+                self.secretPlace = secretPlace
                 self.acceptsLossy = acceptsLossy
             }
         }

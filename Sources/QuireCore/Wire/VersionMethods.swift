@@ -99,6 +99,14 @@ package enum VersionMethods {
         package typealias Result = Versions.Result
     }
 
+    /// Brings a version that only the provider keeps: it is a kept one from then on, by the same name. One that is here
+    /// stays as it is.
+    package enum DownloadVersion: WireMethod {
+        package static let name = "version.download"
+        package typealias Parameters = Target
+        package typealias Result = Version
+    }
+
     /// Keeps a file as a version of a document.
     package enum AddVersion: WireMethod {
         package static let name = "version.add"

@@ -5,32 +5,76 @@ import QuireCore
 import QuireStore
 import Synchronization
 
+/// What the kernel has to be told after a change of the sync engine's.
+enum KernelNotice: Sendable {
+    case entry(directory: Node, FileName)
+    case content(Node)
+    case attributes(Node)
+}
+
+/// What became of a compare-and-swap, and what the kernel has to be told.
+struct MadeChange: Sendable {
+    let outcome: CompareAndSwapOutcome
+    var notices: [KernelNotice] = []
+}
+
 extension Driver {
     /// Makes one change of the sync engine's, as one compare-and-swap, and tells the kernel.
     ///
-    /// Alone in the gate: check, swap, node table, event. Afterwards, with nothing held: fsync of the directory, and the
-    /// kernel's notifications, sent by the notifier's own queue.
+    /// Alone in the gate the swap. Afterwards, with nothing held: fsync of the directory, and the kernel's notifications, sent
+    /// by the notifier's own queue.
+    ///
+    /// Where programs may watch, the swap is made while the kernel serves a call of the driver's own: see `MountVoice`.
     func commit(_ change: LocalChange) throws(LocalChangeError) -> LocalChangeResult {
-        let (outcome, notices) = try gate.exclusive {
-            () throws(LocalChangeError) -> (CompareAndSwapOutcome, [Notice]) in
-            let outcome = try CompareAndSwap.perform(tree, change) { openState($0) }
-            guard case .done(let committed) = outcome else { return (outcome, []) }
-            // Before the next program takes the document away.
-            if case .install = change.operation, !change.keepsContent {
-                noteArrival(at: change.path, in: committed.parent)
-            }
-            let notices = follow(committed, keepsContent: change.keepsContent)
-            record(.committed(committed.commit))
-            return (outcome, notices)
-        }
-        for notice in notices { send(notice) }
-        if case .done(let committed) = outcome {
+        let made = try make(change)
+        for notice in made.notices { send(notice) }
+        if case .done(let committed) = made.outcome {
             let untold = enter(change, isNew: committed.previous == nil)
             // The kernel forgets what it had of it first.
             if !untold.isEmpty { notifier.whenDelivered { [services] in services.coordinator.tell(untold) } }
         }
-        if case .done = outcome { try CompareAndSwap.makeDurable(tree, change) }
-        return outcome.result
+        if case .done = made.outcome { try CompareAndSwap.makeDurable(tree, change) }
+        return made.outcome.result
+    }
+
+    /// By a call on the mount where programs may watch, else by the swap alone.
+    private func make(_ change: LocalChange) throws(LocalChangeError) -> MadeChange {
+        while true {
+            let unseen = unseenDirectories(of: change)
+            if let spoken = try speak(change) { return spoken }
+            // Who has come to one of them meanwhile may watch.
+            if let made = try swap(change, unlessSeen: unseen) { return made }
+        }
+    }
+
+    /// The swap itself, with all that belongs to it inside the gate. Nil, and nothing is done, where a program has asked for one of
+    /// those directories.
+    private func swap(
+        _ change: LocalChange, unlessSeen unseen: [Node]
+    ) throws(LocalChangeError) -> MadeChange? {
+        try gate.exclusive { () throws(LocalChangeError) -> MadeChange? in
+            guard unseen.isEmpty || table.locked({ _ in unseen.allSatisfy(\.isUnseen) }) else { return nil }
+            return try swap(change) { follow($0, keepsContent: change.keepsContent) }
+        }
+    }
+
+    /// Alone in the gate: check, swap, node table, event.
+    ///
+    /// - Parameter follow: brings the node table after the change. Returns what the kernel has to be told.
+    func swap(
+        _ change: LocalChange, follow: (CommittedChange) -> [KernelNotice]
+    ) throws(LocalChangeError) -> MadeChange {
+        let outcome = try CompareAndSwap.perform(tree, change) { openState($0) }
+        guard case .done(let committed) = outcome else { return MadeChange(outcome: outcome) }
+        // Before the next program takes the document away.
+        switch change.operation {
+        case .install where !change.keepsContent: noteArrival(at: change.path, in: committed.parent)
+        case .move(let place): noteArrival(at: place, in: committed.destinationParent ?? committed.parent)
+        case .install, .makeDirectory, .remove, .setAttributes: break
+        }
+        let notices = follow(committed)
+        record(.committed(committed.commit))
+        return MadeChange(outcome: outcome, notices: notices)
     }
 
     /// What presenters are to be told of a change of the sync engine's.
@@ -66,14 +110,7 @@ extension Driver {
         }
     }
 
-    /// What the kernel has to be told.
-    private enum Notice {
-        case entry(directory: Node, FileName)
-        case content(Node)
-        case attributes(Node)
-    }
-
-    private func send(_ notice: Notice) {
+    private func send(_ notice: KernelNotice) {
         switch notice {
         case .entry(let directory, let name): notifier.entryChanged(in: table.identifier(directory), name)
         case .content(let node): notifier.contentChanged(table.identifier(node))
@@ -82,7 +119,7 @@ extension Driver {
     }
 
     /// Brings the node table after a change of the store.
-    private func follow(_ committed: CommittedChange, keepsContent: Bool) -> [Notice] {
+    private func follow(_ committed: CommittedChange, keepsContent: Bool) -> [KernelNotice] {
         switch committed.commit.change {
         case .installed(let parent, let name, let status, let isDataless):
             if keepsContent, !isDataless, let notice = arrived(status, over: committed.previous) { return [notice] }
@@ -103,7 +140,7 @@ extension Driver {
 
     /// Lets the kernel meet a file anew that it has its own opinion of: while it collects writes, it takes no size and no
     /// time of a known file from the driver. Nil where it need not, or cannot because the file is open.
-    private func renew(_ node: Node, _ status: FileStatus) -> [Notice]? {
+    private func renew(_ node: Node, _ status: FileStatus) -> [KernelNotice]? {
         guard writesBack.load(ordering: .relaxed), status.kind == .file else { return nil }
         let names = table.locked { state -> [Entry]? in
             guard !node.isOpen else { return nil }
@@ -120,7 +157,7 @@ extension Driver {
     /// now on, and what the kernel knows of the name stays right.
     private func installed(
         _ parent: UInt64, _ name: FileName, _ status: FileStatus, over previous: FileStatus?, isDataless: Bool
-    ) -> [Notice] {
+    ) -> [KernelNotice] {
         guard let directory = table.known(parent) else { return [] }
         guard let previous else { return [.entry(directory: directory, name)] }
         let rebound = table.locked { state -> Node? in
@@ -150,7 +187,7 @@ extension Driver {
 
     /// The content of a document that programs read while it arrived is here as a whole: their handles are of it from now on,
     /// and what the kernel has of it stays right. Nil where nobody reads it so.
-    private func arrived(_ status: FileStatus, over previous: FileStatus?) -> Notice? {
+    private func arrived(_ status: FileStatus, over previous: FileStatus?) -> KernelNotice? {
         guard let previous, previous.linkCount <= 1 else { return nil }
         let node = table.locked { state -> Node? in
             guard let node = state.byInode[previous.inode], node.isOpen,
@@ -168,14 +205,15 @@ extension Driver {
     }
 
     /// A file that has lost one of several names has fewer links under the others.
-    private func otherNames(of previous: FileStatus?) -> [Notice] {
+    func otherNames(of previous: FileStatus?) -> [KernelNotice] {
         guard let previous, previous.kind != .directory, previous.linkCount > 1 else { return [] }
         return table.known(previous.inode).map { [.attributes($0)] } ?? []
     }
 
-    private func moved(
+    @discardableResult
+    func moved(
         _ fromParent: UInt64, _ fromName: FileName, _ toParent: UInt64, _ toName: FileName, _ status: FileStatus
-    ) -> [Notice] {
+    ) -> [KernelNotice] {
         let from = table.known(fromParent)
         let to = table.known(toParent)
         if let from, let to {

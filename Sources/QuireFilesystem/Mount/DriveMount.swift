@@ -44,11 +44,14 @@ package final class DriveMount: Sendable {
             descriptors: descriptorLimit())
         let driver = Driver(
             tree: tree, table: table, services: services, containerRoots: containerRoots, logger: logger,
-            collectsWrites: options.collectsWrites, traces: options.traces)
+            collectsWrites: options.collectsWrites, traces: options.traces,
+            voice: options.voice.map { MountVoice($0, mountpoint: mountpoint, logger: logger) })
         let session = try FuseSession.open(driver: driver, mountpoint: mountpoint, options: options)
         let mount = DriveMount(mountpoint: mountpoint, driver: driver, session: session, readers: options.readers)
         services.coordinator.attach(mount: driver)
         mount.start(readers: options.readers)
+        let refusal = cfuse_session_read_ahead(mountpoint)
+        if refusal < 0 { logger.debug("the kernel reads ahead as by default", metadata: ["errno": "\(-refusal)"]) }
         return mount
     }
 
@@ -91,7 +94,14 @@ package final class DriveMount: Sendable {
     package func unmount(lazily: Bool) async throws(MountError) {
         isUnmounting.store(true, ordering: .relaxed)
         if lazily { await driver.notifier.writeBack(driver.table.writing) }
-        try await Unmounting.unmount(mountpoint, lazily: lazily)
+        // Its calls use the mount, too.
+        await driver.voice?.suspend()
+        do throws(MountError) {
+            try await Unmounting.unmount(mountpoint, lazily: lazily)
+        } catch {
+            driver.voice?.resume()
+            throw error
+        }
         driver.parking.interruptAll()
         if lazily { ended.signal() } else { await ended.wait() }
     }
@@ -100,7 +110,7 @@ package final class DriveMount: Sendable {
         for number in 0..<readers {
             let loop = ReaderLoop(
                 session: session, number: number, relay: relay, load: driver.load,
-                counters: driver.statistics.makeCounters(), trace: driver.trace
+                counters: driver.statistics.makeCounters(), trace: driver.trace, voice: driver.voice
             ) { [self] in stopped.load(ordering: .relaxed) }
             let thread = OwnedThread(name: "quire-reader-\(number)") { [self] in
                 loop.run()
@@ -120,6 +130,7 @@ package final class DriveMount: Sendable {
         }
         guard left == 0 else { return }
         driver.parking.interruptAll()
+        driver.voice?.stop()
         driver.notifier.stop()
         driver.session.withLock { $0 = nil }
         // The session itself is freed with the process: parked requests may still answer into it.

@@ -17,6 +17,9 @@ package struct MountOptions: Sendable, Equatable {
     /// Log every request, at the level `debug`.
     package var traces: Bool
 
+    /// Where remote changes are made by calls on the mount, so that programs that watch see them; nil: nowhere.
+    package var voice: VoiceProgram?
+
     /// How many threads read requests, if nothing else is said.
     package static let defaultReaders = 4
 
@@ -25,7 +28,7 @@ package struct MountOptions: Sendable, Equatable {
         collectsWrites: Bool = true,
         readers: Int = MountOptions.defaultReaders,
         others: [String] = [],
-        descriptorCache: Int? = nil, traces: Bool = false
+        descriptorCache: Int? = nil, traces: Bool = false, voice: VoiceProgram? = nil
     ) {
         self.source = source
         self.allowOther = allowOther
@@ -35,5 +38,6 @@ package struct MountOptions: Sendable, Equatable {
         self.others = others
         self.descriptorCache = descriptorCache
         self.traces = traces
+        self.voice = voice
     }
 }

@@ -1,6 +1,6 @@
-import QuireCore
 import CFuse
 import Glibc
+import QuireCore
 import Synchronization
 
 /// One thread that reads requests and hands them to the driver.
@@ -16,6 +16,8 @@ struct ReaderLoop: Sendable {
     let counters: RequestCounters
     /// Tells of every request, where that was asked for.
     let trace: RequestTrace?
+    /// Whose requests count as nobody's.
+    let voice: MountVoice?
     let isStopped: @Sendable () -> Bool
 
     /// Between two looks, about half a microsecond: each look takes the lock that programs need to hand in a request.
@@ -37,7 +39,7 @@ struct ReaderLoop: Sendable {
             let received = cfuse_session_receive(session.raw, buffer.baseAddress, size)
             if received > 0 {
                 // Read since the clock was last looked at, which was a moment ago.
-                let kind = begin(UnsafeRawBufferPointer(buffer).prefix(received), at: clock, work)
+                let (kind, isOwn) = begin(UnsafeRawBufferPointer(buffer).prefix(received), at: clock, work)
                 relay.begin()
                 cfuse_session_process(session.raw, buffer.baseAddress, received)
                 let isReader = relay.end(number)
@@ -45,7 +47,7 @@ struct ReaderLoop: Sendable {
                 clock = MonotonicClock.now()
                 if !work.pointee.postponed { counters.count(kind, nanoseconds: clock - began) }
                 idleSince = clock
-                load.served(&count, at: clock)
+                if !isOwn { load.served(&count, at: clock) }
                 if !isReader {
                     guard relay.waitForTurn(number) else { return }
                     clock = MonotonicClock.now()
@@ -74,16 +76,18 @@ struct ReaderLoop: Sendable {
         poll(&descriptor, 1, -1)
     }
 
-    /// Notes what this thread is about to work on.
+    /// Notes what this thread is about to work on. Also tells whether it is a call of the driver's own.
     private func begin(
         _ request: Slice<UnsafeRawBufferPointer>, at time: Int, _ work: UnsafeMutablePointer<cfuse_work>
-    ) -> RequestKind {
+    ) -> (RequestKind, isOwn: Bool) {
         let request = UnsafeRawBufferPointer(rebasing: request)
         let header = RequestHeader(request)
         work.pointee.began = Int64(time)
         work.pointee.opcode = header.kind.opcode
         work.pointee.postponed = false
+        let locked = LockedNodes(header, request)
+        work.pointee.locked = (locked.first, locked.second)
         trace?.began(header, request)
-        return header.kind
+        return (header.kind, voice?.isSpeaker(header.process) ?? false)
     }
 }

@@ -35,6 +35,8 @@ final class Node: @unchecked Sendable {
     var hasNoAttributes = false
     /// For directories: whether the kernel may have been told its attributes since they last changed.
     var attributesWereTold = false
+    /// For directories: made by the driver's own call, and no program has asked for it since. So none watches it.
+    var isUnseen = false
     /// Whether setuid or setgid may be set, so that a write by an ordinary user has to strip them.
     var mayHavePrivilegeBits = false
 

@@ -137,6 +137,7 @@ final class NodeTable: Sendable {
             state.byInode[status.inode] = node
         }
         node.mayHavePrivilegeBits = status.mode & 0o6000 != 0
+        node.isUnseen = false
         if node.lookups == 0 { _ = Unmanaged.passRetained(node) }
         node.lookups += 1
         return node

@@ -7,6 +7,7 @@ import QuireCore
 extension Driver {
     /// MKDIR.
     func makeDirectory(_ reply: consuming Reply, _ directory: Node, _ name: FileName, _ mode: mode_t) {
+        if isOwn(reply) { return perform(reply, .makeDirectory(Entry(directory: directory, name: name))) }
         make(reply, directory, name, mode & 0o7777) { descriptor, name, mode in
             name.withCString { mkdirat(descriptor.raw, $0, mode) }
         }

@@ -82,15 +82,18 @@ extension Driver {
         case .unsupported: reply.error(EOPNOTSUPP)
         case .own, .tags:
             guard let path = table.path(of: node) else { return reply.error(ESTALE) }
+            var mustHaveTags = false
             if case .tags = name {
-                if value == nil, hasNoTags(node) { return reply.error(ENODATA) }
+                mustHaveTags = value == nil && storedTags(node) == nil
+                if mustHaveTags, !mayHaveTags(node) { return reply.error(ENODATA) }
                 removeStoredTags(node)
             }
             let name = name.ownName
             let box = ReplyBox(reply)
             let request = RequestStatistics.postpone()
-            Task { [self] in
-                let result = await services.attributes.setAttribute(name, to: value, at: path)
+            Task { [self, mustHaveTags] in
+                let isMissing = mustHaveTags ? await !hasTags(at: path) : false
+                let result = isMissing ? ENODATA : await services.attributes.setAttribute(name, to: value, at: path)
                 if result == 0 { tellChange(node, claim, thread) }
                 box.take()?.error(result)
                 statistics.finish(request)

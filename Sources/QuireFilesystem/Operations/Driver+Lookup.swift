@@ -6,6 +6,7 @@ import QuireStore
 extension Driver {
     /// LOOKUP: a name in a directory. What is not there is remembered by the kernel as not there.
     func lookUp(_ reply: consuming Reply, _ directory: Node, _ name: FileName) {
+        if isOwn(reply), MountVoice.isToken(name) { return lookUpStaged(reply, directory, name) }
         if retries.isEmpty { return performLookUp(reply, directory, name) }
         waitForRetry(reply) { driver, reply in driver.performLookUp(reply, directory, name) }
     }

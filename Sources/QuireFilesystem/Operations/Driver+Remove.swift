@@ -10,6 +10,9 @@ extension Driver {
     func remove(
         _ reply: consuming Reply, _ directory: Node, _ name: FileName, isDirectory: Bool, passes: Bool = true
     ) {
+        if isOwn(reply) {
+            return perform(reply, .remove(Entry(directory: directory, name: name), isDirectory: isDirectory))
+        }
         if isContainerRoot(directory, name) { return reply.error(EBUSY) }
         if mustAskCoordinator {
             let accesses = accesses(writing: name, in: directory, .deleting)

@@ -9,6 +9,7 @@ import Synchronization
 extension Driver {
     /// RENAME, with all flags of quire_renameat2(2) that the store's file system knows.
     func rename(_ reply: consuming Reply, _ source: Entry, _ target: Entry, _ flags: CUnsignedInt) {
+        if isOwn(reply) { return perform(reply, .rename(source, target)) }
         if isContainerRoot(source.directory, source.name) || isContainerRoot(target.directory, target.name) {
             return reply.error(EBUSY)
         }

@@ -13,9 +13,8 @@ extension Driver {
     /// GETXATTR.
     func tags(_ reply: consuming Reply, _ node: Node, _ size: Int) {
         guard let path = table.path(of: node) else { return reply.error(ENODATA) }
-        let inode = table.locked { _ in node.inode }
         let stored = storedTags(node)
-        guard services.attributes.mayHaveTags(inode: inode) else {
+        guard mayHaveTags(node) else {
             return answer(reply, stored.map { .success($0) } ?? .failure(DriverError(ENODATA)), size)
         }
         answerLater(reply, size) { [services] in
@@ -34,20 +33,25 @@ extension Driver {
         let name = Array(Self.tagsName.utf8)
         guard let path = table.path(of: node), !stored.split(separator: 0).contains(where: { $0.elementsEqual(name) })
         else { return answer(reply, .success(stored), size) }
-        answerLater(reply, size) { [services] in
-            let tags = await services.attributes.attribute("tags", at: path) ?? []
-            return tags.isEmpty ? stored : stored + name + [0]
+        answerLater(reply, size) { [self] in
+            await hasTags(at: path) ? stored + name + [0] : stored
         }
     }
 
-    private func storedTags(_ node: Node) -> [UInt8]? {
+    /// What the store has under this name; nil where there is nothing.
+    func storedTags(_ node: Node) -> [UInt8]? {
         guard let reference = try? resolver.reference(node) else { return nil }
         return try? Self.buffer(1 << 16) { quire_any_fgetxattr(reference.raw, Self.tagsName, $0, $1) }
     }
 
-    /// Whether it is certain that there are none.
-    func hasNoTags(_ node: Node) -> Bool {
-        !services.attributes.mayHaveTags(inode: table.locked { _ in node.inode }) && storedTags(node) == nil
+    /// False where it is certain that the item has none.
+    func mayHaveTags(_ node: Node) -> Bool {
+        services.attributes.mayHaveTags(inode: table.locked { _ in node.inode })
+    }
+
+    /// Whether the item has any, by the index.
+    func hasTags(at path: RelativePath) async -> Bool {
+        await services.attributes.attribute("tags", at: path)?.isEmpty == false
     }
 
     /// What the store has under this name is over once the item's own tags are set.

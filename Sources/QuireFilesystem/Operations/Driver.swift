@@ -22,6 +22,8 @@ final class Driver: Sendable {
     /// Where requests are told of one by one; nil: nowhere.
     let trace: RequestTrace?
     let notifier = KernelNotifier()
+    /// By which remote changes are made where programs may watch.
+    let voice: MountVoice?
     let load = RequestLoad()
     let quietHandles = QuietHandles()
     let seen = SeenContents()
@@ -50,9 +52,10 @@ final class Driver: Sendable {
 
     init(
         tree: DriveTree, table: NodeTable, services: DriveServices, containerRoots: Set<FileName>, logger: Logger,
-        collectsWrites: Bool = true, traces: Bool = false
+        collectsWrites: Bool = true, traces: Bool = false, voice: MountVoice? = nil
     ) {
         self.collectsWrites = collectsWrites
+        self.voice = voice
         self.parking = ParkingLot(statistics: statistics)
         self.trace = traces ? RequestTrace(table: table, logger: logger) : nil
         self.tree = tree

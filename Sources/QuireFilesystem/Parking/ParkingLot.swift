@@ -18,6 +18,8 @@ final class ParkingLot: Sendable {
     private struct State {
         var nextTicket: UInt = 1
         var places: [UInt: Place] = [:]
+        /// How many requests that wait, or take long, keep a node locked.
+        var locked: [UInt64: Int] = [:]
     }
 
     private let state = Lock(State())
@@ -29,6 +31,29 @@ final class ParkingLot: Sendable {
 
     /// How many requests wait now.
     var count: Int { state.withLock { $0.places.count } }
+
+    /// Whether the kernel keeps one of these nodes locked for a request that waits or takes long.
+    func keepsLocked(_ nodes: [UInt64]) -> Bool {
+        state.withLock { state in !state.locked.isEmpty && nodes.contains { state.locked[$0] != nil } }
+    }
+
+    private func lock(_ nodes: LockedNodes) {
+        guard nodes.first != 0 else { return }
+        state.withLock { state in
+            state.locked[nodes.first, default: 0] += 1
+            if nodes.second != 0 { state.locked[nodes.second, default: 0] += 1 }
+        }
+    }
+
+    private func unlock(_ nodes: LockedNodes) {
+        guard nodes.first != 0 else { return }
+        state.withLock { state in
+            for node in [nodes.first, nodes.second] where node != 0 {
+                let left = (state.locked[node] ?? 1) - 1
+                state.locked[node] = left > 0 ? left : nil
+            }
+        }
+    }
 
     /// Waits, then performs the operation on a thread that may block.
     ///
@@ -51,6 +76,7 @@ final class ParkingLot: Sendable {
             }, ticket: ticket)
         let box = ReplyBox(reply)
         let request = RequestStatistics.postpone()
+        lock(request.locked)
         let task = Task { [self] in
             do throws(DriverError) {
                 try await wait()
@@ -60,12 +86,14 @@ final class ParkingLot: Sendable {
                     let before = CallerUmask.enter()
                     RequestStatistics.resume(request)
                     operation(reply)
+                    unlock(request.locked)
                     statistics.finishResumed(request)
                     CallerUmask.leave(before)
                 }
             } catch {
                 leave(ticket)
                 box.take()?.error(error.errno)
+                unlock(request.locked)
                 statistics.finish(request)
             }
         }
@@ -80,10 +108,12 @@ final class ParkingLot: Sendable {
     func offload(_ reply: consuming Reply, _ operation: @escaping @Sendable (consuming Reply) -> Void) {
         let box = ReplyBox(reply)
         let request = RequestStatistics.postpone()
+        lock(request.locked)
         queue.async { [self] in
             guard let reply = box.take() else { return }
             RequestStatistics.resume(request)
             operation(reply)
+            unlock(request.locked)
             statistics.finishResumed(request)
         }
     }

@@ -39,13 +39,14 @@ extension Driver {
         return max(0, end - status.st_size)
     }
 
-    /// What of a file system's room is left under the drive's limit.
+    /// What of a file system's room is left under the drive's limit, and at its provider.
     func limited(_ space: statvfs) -> statvfs {
-        guard let (left, whole) = services.room.report, space.f_frsize > 0 else { return space }
+        let (limit, provider) = (services.room.report, services.room.providerLeft)
+        guard limit != nil || provider != nil, space.f_frsize > 0 else { return space }
         var space = space
         let unit = fsblkcnt_t(space.f_frsize)
-        space.f_bavail = min(space.f_bavail, fsblkcnt_t(left) / unit)
-        if let whole {
+        space.f_bavail = min(space.f_bavail, fsblkcnt_t(min(limit?.left ?? .max, provider ?? .max)) / unit)
+        if let whole = limit?.whole {
             space.f_blocks = min(space.f_blocks, max(fsblkcnt_t(whole) / unit, space.f_bavail))
         }
         // What is kept for root is none of the drive's.

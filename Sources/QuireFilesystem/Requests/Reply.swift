@@ -43,6 +43,15 @@ struct Reply: ~Copyable, @unchecked Sendable {
         return result == 0
     }
 
+    /// As `entry`; the kernel keeps neither the name nor the attributes.
+    consuming func passingEntry(_ id: UInt64, _ status: stat) -> Bool {
+        var entry = Self.entry(id, ShownAttributes(status: status, mayBeKept: false))
+        entry.entry_timeout = 0
+        let result = fuse_reply_entry(request, &entry)
+        discard self
+        return result == 0
+    }
+
     /// There is no such name, and the kernel may remember that.
     consuming func noEntry() {
         var entry = fuse_entry_param()

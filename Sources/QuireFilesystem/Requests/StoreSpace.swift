@@ -1,6 +1,6 @@
-import QuireCore
 import CFuse
 import Glibc
+import QuireCore
 import Synchronization
 
 /// Whether the store's file system is short of room, so that writes must not be collected: a program is to hear at write(2)

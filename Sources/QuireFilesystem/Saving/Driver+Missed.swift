@@ -44,7 +44,7 @@ extension Driver {
         }
     }
 
-    /// Another device's content is in the place of a document.
+    /// What another device has written, or moved, is in the place of a document.
     func noteArrival(at path: RelativePath, in directory: UInt64) {
         if let name = path.name { seen.noteChange(at: SeenContents.Place(directory, name)) }
     }

@@ -1,3 +1,5 @@
+import Glibc
+
 /// What a request asks for: the kernel's opcode (`enum fuse_opcode` of linux/fuse.h), by its name there.
 struct RequestKind: Hashable, Sendable {
     let opcode: UInt32
@@ -42,4 +44,47 @@ struct RequestHeader {
         node = request.loadUnaligned(fromByteOffset: 16, as: UInt64.self)
         process = request.loadUnaligned(fromByteOffset: 32, as: Int32.self)
     }
+}
+
+/// The nodes that the kernel keeps locked until a request is answered: directories in which names are looked up or changed,
+/// files that are changed. (Linux, fs/namei.c, fs/attr.c, fs/xattr.c, fs/fuse/file.c)
+struct LockedNodes: Hashable, Sendable {
+    /// 0 where there is none.
+    var first: UInt64 = 0
+    var second: UInt64 = 0
+
+    /// None.
+    init() {}
+
+    init(first: UInt64, second: UInt64) {
+        self.first = first
+        self.second = second
+    }
+
+    /// - Parameter request: all of it.
+    init(_ header: RequestHeader, _ request: UnsafeRawBufferPointer) {
+        guard header.kind.opcode < RequestKind.limit, Self.locking & (1 << UInt64(header.kind.opcode)) != 0 else {
+            return
+        }
+        first = header.node
+        switch header.kind.opcode {
+        // RENAME, RENAME2: the other directory. LINK: the file.
+        case 12, 45, 13: second = Self.number(request, at: RequestHeader.size)
+        // COPY_FILE_RANGE: the file that is written.
+        case 47: second = Self.number(request, at: RequestHeader.size + 16)
+        // OPEN: with O_TRUNC alone.
+        case 14: if Self.number(request, at: RequestHeader.size) & UInt64(O_TRUNC) == 0 { first = 0 }
+        default: break
+        }
+    }
+
+    private static func number(_ request: UnsafeRawBufferPointer, at offset: Int) -> UInt64 {
+        request.count >= offset + 8 ? request.loadUnaligned(fromByteOffset: offset, as: UInt64.self) : 0
+    }
+
+    /// A bit for each opcode: LOOKUP, SETATTR, SYMLINK, MKNOD, MKDIR, UNLINK, RMDIR, RENAME, LINK, OPEN, WRITE, FSYNC, SETXATTR,
+    /// REMOVEXATTR, READDIR, FSYNCDIR, CREATE, FALLOCATE, READDIRPLUS, RENAME2, LSEEK, COPY_FILE_RANGE, TMPFILE.
+    private static let locking: UInt64 = [
+        1, 4, 6, 8, 9, 10, 11, 12, 13, 14, 16, 20, 21, 24, 28, 30, 35, 43, 44, 45, 46, 47, 51,
+    ].reduce(0) { $0 | 1 << UInt64($1) }
 }

@@ -1,6 +1,6 @@
-import QuireCore
 import CFuse
 import Glibc
+import QuireCore
 import Synchronization
 
 /// How many requests there were, of which kind, and how long they took from their reading to their answer.
@@ -24,7 +24,9 @@ final class RequestStatistics: Sendable {
     static func postpone() -> PostponedRequest {
         let work = cfuse_current_work()
         work.pointee.postponed = true
-        return PostponedRequest(kind: RequestKind(opcode: work.pointee.opcode), began: Int(work.pointee.began))
+        return PostponedRequest(
+            kind: RequestKind(opcode: work.pointee.opcode), began: Int(work.pointee.began),
+            locked: LockedNodes(first: work.pointee.locked.0, second: work.pointee.locked.1))
     }
 
     /// This thread goes on with a request that was set apart, and perhaps sets it apart again.
@@ -33,6 +35,7 @@ final class RequestStatistics: Sendable {
         work.pointee.postponed = false
         work.pointee.opcode = request.kind.opcode
         work.pointee.began = Int64(request.began)
+        work.pointee.locked = (request.locked.first, request.locked.second)
     }
 
     /// This thread is done with a request it resumed: it was answered, unless it was set apart again.
@@ -69,4 +72,6 @@ struct PostponedRequest: Sendable {
     let kind: RequestKind
     /// When it was read, as `MonotonicClock` tells it.
     let began: Int
+    /// What the kernel keeps locked meanwhile.
+    var locked = LockedNodes()
 }

@@ -331,9 +331,5 @@ final class IngestThread: @unchecked Sendable {
         rescan?.queue += found
     }
 
-    static func monotonic() -> UInt64 {
-        var time = timespec()
-        clock_gettime(CLOCK_MONOTONIC, &time)
-        return UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec)
-    }
+    static func monotonic() -> UInt64 { UInt64(MonotonicClock.now()) }
 }

@@ -7,5 +7,6 @@ final class TaggedInodes: Sendable {
     private let inodes = Lock<Set<UInt64>>([])
 
     func insert(_ inode: UInt64) { _ = inodes.withLock { $0.insert(inode) } }
+    var isEmpty: Bool { inodes.withLock { $0.isEmpty } }
     func contains(_ inode: UInt64) -> Bool { inodes.withLock { $0.contains(inode) } }
 }

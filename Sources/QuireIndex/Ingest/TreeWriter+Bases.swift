@@ -80,12 +80,13 @@ extension TreeWriter {
         try db.run(
             """
             INSERT INTO bases (container, parent, name, kind, version, size, mtime, mode, identifier, checksum, \
-            symlink_target, orphan, since) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+            symlink_target, tags, orphan, since) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
             """, .text(container.rawValue), .integer(parent), .blob(name.bytes), .integer(record.kind.code),
             .text(record.version.rawValue), .integer(record.size), .integer(record.mtime.nanoseconds),
             .optional(record.mode.map { Int64($0) }), record.identifier.map { .text($0) } ?? .null,
             record.checksum.map { .blob($0.bytes) } ?? .null, record.symlinkTarget.map { .blob($0) } ?? .null,
-            .flag(!record.version.rawValue.isEmpty), .integer(now))
+            TagList.value(record.tags), .flag(!record.version.rawValue.isEmpty), .integer(now)
+        )
         return db.lastInsertedRowID
     }
 
@@ -93,11 +94,12 @@ extension TreeWriter {
         try db.run(
             """
             UPDATE bases SET kind = ?, version = ?, size = ?, mtime = ?, mode = ?, identifier = ?, checksum = ?, \
-            symlink_target = ? WHERE id = ?
+            symlink_target = ?, tags = COALESCE(?, tags, ?) WHERE id = ?
             """, .integer(record.kind.code), .text(record.version.rawValue), .integer(record.size),
             .integer(record.mtime.nanoseconds), .optional(record.mode.map { Int64($0) }),
             record.identifier.map { .text($0) } ?? .null, record.checksum.map { .blob($0.bytes) } ?? .null,
-            record.symlinkTarget.map { .blob($0) } ?? .null, .integer(id))
+            record.symlinkTarget.map { .blob($0) } ?? .null, TagList.value(record.toldTags),
+            TagList.value(record.tags), .integer(id))
     }
 
     /// Links `row` to the base with this id, whose columns are those of `record`. The row is not written here.
@@ -105,21 +107,26 @@ extension TreeWriter {
         _ row: inout ItemRow, to id: Int64, _ container: ContainerID, in parent: Int64, _ name: FileName,
         _ record: BaseRecord
     ) throws {
+        let known = row.base?.id == id ? row.base?.tags : nil
+        let tags = record.toldTags.map(TagList.text) ?? known ?? record.tags.map(TagList.text)
         try link(
             &row,
             to: ItemRow.Base(
                 id: id, container: container.rawValue, parent: parent, name: name.bytes, kind: record.kind,
-                mtime: record.mtime, mode: record.mode))
+                mtime: record.mtime, mode: record.mode, tags: tags))
     }
 
     /// Records what the provider has at `record.path`, and links `row` to it. The root of a container has no base.
     ///
     /// - Parameter movesBase: the row's base goes to the new path (the provider renamed it); otherwise a base that the
     ///   row has at another path stays there, as an orphan: the provider still has it.
+    /// - Parameter isNews: it comes from the provider, and tags that are others there are taken; what this device acknowledges
+    ///   are its own.
     /// - Parameter isInPlace: as `StoreEvent.Commit.isInPlace`.
     mutating func setBase(
-        _ row: inout ItemRow, _ record: BaseRecord, movesBase: Bool, isInPlace: Bool = false
+        _ row: inout ItemRow, _ record: BaseRecord, movesBase: Bool, isNews: Bool, isInPlace: Bool = false
     ) throws {
+        if isNews { takeTags(of: record, in: &row) }
         let here = isInPlace ? try self.row(row.parent)?.childrenBase : nil
         guard
             let (parent, name) = try here.flatMap({ parent in record.path.name.map { (parent, $0) } })
@@ -214,6 +221,21 @@ extension TreeWriter {
         if let holder = try row(withBase: id) { try update(holder) }
     }
 
+    /// What the provider's tags are others in than the base's is done to the item's.
+    private func takeTags(of record: BaseRecord, in row: inout ItemRow) {
+        guard let there = record.toldTags else { return }
+        let before = TagList.names(row.base?.tags ?? "")
+        row.tags = TagList.text(TagList.merged(before: before, here: TagList.names(row.tags), there: there))
+    }
+
+    /// The same for the item that a base is linked to; before the base is another.
+    mutating func takeTags(of record: BaseRecord, intoHolderOf base: Int64) throws {
+        guard record.toldTags != nil, let before = try row(withBase: base) else { return }
+        var row = before
+        takeTags(of: record, in: &row)
+        if row.tags != before.tags { try update(row) }
+    }
+
     // MARK: Events
 
     /// An event: the provider renamed something, or (with the same path) its record is another now.
@@ -231,6 +253,7 @@ extension TreeWriter {
             }
             return
         }
+        try takeTags(of: record, intoHolderOf: known)
         try moveBase(known, record, to: parent, name)
         try updateBase(known, record)
         if let holder = try row(withBase: known) { try update(holder) }

@@ -51,7 +51,7 @@ extension TreeWriter {
         row.local = local
         row.writersOpen = false
         if let base = commit.base {
-            try setBase(&row, base, movesBase: false, isInPlace: commit.isInPlace)
+            try setBase(&row, base, movesBase: false, isNews: true, isInPlace: commit.isInPlace)
             if row.base != nil { row.acknowledged = local.fingerprint }
         } else {
             row.acknowledged = nil
@@ -75,7 +75,7 @@ extension TreeWriter {
         }
         guard let base, var row = try row(in: to.id, toName) else { return }
         let before = row
-        try setBase(&row, base, movesBase: true, isInPlace: commit.isInPlace)
+        try setBase(&row, base, movesBase: true, isNews: true, isInPlace: commit.isInPlace)
         try updatePlaced(row, before: before)
     }
 
@@ -83,6 +83,9 @@ extension TreeWriter {
     private mutating func attributesSet(_ status: FileStatus, _ base: BaseRecord?) throws {
         try attributesChanged(status, writersOpen: false)
         guard let base else { return }
+        if base.toldTags != nil, let known = try self.base(base.container, at: base.path) {
+            try takeTags(of: base, intoHolderOf: known.id)
+        }
         try setBase(base)
     }
 
@@ -103,7 +106,7 @@ extension TreeWriter {
         }
         // Who acknowledges has asked for open writers just now. One that came since says so itself when it closes.
         row.writersOpen = acknowledgement.writersOpen
-        try setBase(&row, acknowledgement.base, movesBase: false)
+        try setBase(&row, acknowledgement.base, movesBase: false, isNews: false)
         if row.base != nil { row.acknowledged = acknowledgement.writersOpen ? nil : acknowledgement.fingerprint }
         try updatePlaced(row, before: before)
     }

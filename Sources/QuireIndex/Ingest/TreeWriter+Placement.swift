@@ -70,14 +70,14 @@ extension TreeWriter {
         guard row.base == nil, !row.isLocalOnly, row.role == .entry, let parentBase = row.parentBase else { return }
         let found = try db.first(
             """
-            SELECT b.id, b.kind, b.mtime, b.mode, i.id, i.local_only FROM bases b LEFT JOIN items i ON i.base = b.id
+            SELECT b.id, b.kind, b.mtime, b.mode, i.id, i.local_only, b.tags FROM bases b LEFT JOIN items i ON i.base = b.id
             WHERE b.container = ? AND b.parent = ? AND b.name = ?
             """, .text(row.container), .integer(parentBase), .blob(row.name)
         ) { found -> (ItemRow.Base, holder: Int64?, free: Bool) in
             let base = ItemRow.Base(
                 id: found.integer(0), container: row.container, parent: parentBase, name: row.name,
                 kind: FileKind(code: found.integer(1)), mtime: FileTime(nanoseconds: found.integer(2)),
-                mode: found.optionalInteger(3).map { UInt16(truncatingIfNeeded: $0) })
+                mode: found.optionalInteger(3).map { UInt16(truncatingIfNeeded: $0) }, tags: found.optionalText(6))
             let holder = found.optionalInteger(4)
             return (base, holder, holder == nil || found.flag(5))
         }

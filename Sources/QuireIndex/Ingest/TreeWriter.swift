@@ -120,6 +120,7 @@ struct TreeWriter {
         var row = row
         try setType(&row)
         setTimes(&row)
+        noteTags(of: row)
         try db.run(
             """
             INSERT INTO items (parent, name, kind, inode, size, mtime, ctime, mode, nlink, container, role, dataless, \
@@ -137,6 +138,7 @@ struct TreeWriter {
         if row.base != nil { row.parentBase = try childrenBase(of: row.parent) }
         try setType(&row)
         setTimes(&row)
+        noteTags(of: row)
         try db.run(
             """
             UPDATE items SET parent = ?, name = ?, kind = ?, inode = ?, size = ?, mtime = ?, ctime = ?, mode = ?, \
@@ -144,6 +146,11 @@ struct TreeWriter {
             ack_size = ?, ack_mtime = ?, ack_ctime = ?, pinned = ?, tags = ?, since = ?, pending = ?, conflict_of = ?, \
             type = ?, created = ?, added = ?, generation = ? WHERE id = ?
             """, values: row)
+    }
+
+    /// The file may be another than the one that was tagged. Before it is written: whoever looks meanwhile looks closer.
+    private func noteTags(of row: ItemRow) {
+        if !row.tags.isEmpty { state.tagged.insert(row.local.inode) }
     }
 
     /// Removes the row, and all rows below a directory. Bases become orphans: deletions to be uploaded.

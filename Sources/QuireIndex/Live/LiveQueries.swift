@@ -1,6 +1,7 @@
 import GRDB
 package import Logging
 package import QuireCore
+import Synchronization
 
 /// The running queries of an index. A change is tested against each of them; none is run again.
 ///
@@ -19,6 +20,7 @@ package final class LiveQueries: Sendable {
     private let logger: Logger
     private let work: AsyncStream<Work>.Continuation
     private let task: Task<Void, Never>
+    private let isUsed = UseMark()
 
     /// - Parameter transfers: what the sync engine does with items now; called on any thread.
     package init(
@@ -30,15 +32,18 @@ package final class LiveQueries: Sendable {
         let (stream, work) = AsyncStream<Work>.makeStream()
         self.work = work
         var worker = LiveWorker(index: index, transfers: transfers, logger: logger) { work.yield(.changed($0)) }
-        task = Task {
+        task = Task { [isUsed] in
             for await piece in stream {
                 switch piece {
-                case .start(let query, let continuation): continuation.resume(returning: await worker.start(query))
+                case .start(let query, let continuation):
+                    isUsed.flag.store(true, ordering: .releasing)
+                    continuation.resume(returning: await worker.start(query))
                 case .stop(let query): await worker.stop(query)
                 case .restart: await worker.restart()
                 case .changed(let changes): await worker.changed(changes)
                 case .mark(let continuation): continuation.resume()
                 }
+                isUsed.flag.store(!worker.isIdle, ordering: .releasing)
             }
             worker.end()
         }
@@ -79,7 +84,16 @@ package final class LiveQueries: Sendable {
     package func restart() { work.yield(.restart) }
 
     /// The sync engine begins or ends something with the item.
-    package func noteTransfer(of item: ItemID) { work.yield(.changed(ItemChanges(items: [item.rawValue]))) }
+    package func noteTransfer(of item: ItemID) {
+        // A query that starts afterwards asks for the transfers by itself.
+        guard isUsed.flag.load(ordering: .acquiring) else { return }
+        work.yield(.changed(ItemChanges(items: [item.rawValue])))
+    }
+}
+
+/// Whether a query runs or is about to.
+private final class UseMark: Sendable {
+    let flag = Atomic(false)
 }
 
 /// What `LiveQueries` does, in its one task.
@@ -89,6 +103,7 @@ private struct LiveWorker {
     let logger: Logger
     let hear: @Sendable (ItemChanges) -> Void
     private var queries: [LiveQuery] = []
+    var isIdle: Bool { queries.isEmpty }
     /// Of the index, when the first of the queries began.
     private var generation = 0
 

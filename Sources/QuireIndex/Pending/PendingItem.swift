@@ -16,6 +16,7 @@ package struct PendingItem: Sendable, Hashable {
     /// A handle is open for writing, as far as the events tell.
     package var writersOpen: Bool
     package var isPinned: Bool
+    package var tags: [String]
     /// When it last changed here.
     package var since: FileTime
     package var parked: ParkedError?

@@ -120,7 +120,7 @@ struct PendingReader {
         if let known = positions[.base(id)] { return known }
         let found = try db.first(
             "SELECT \(BaseRecord.columns), b.since FROM bases b WHERE b.id = ? AND b.orphan = 1", .integer(id)
-        ) { ($0.integer(2), $0.blob(3), BaseRecord($0, path: .root), $0.integer(12)) }
+        ) { ($0.integer(2), $0.blob(3), BaseRecord($0, path: .root), $0.integer(BaseRecord.columnCount)) }
         guard !holdsDeletes, let (parent, name, record, since) = found,
             let path = try reader.basePaths.path(parent, name, db)
         else { return nil }
@@ -292,13 +292,13 @@ extension PendingItem {
         PendingItem(
             id: item.id, container: item.container, path: path, kind: item.local.kind, local: item.local,
             base: item.base, difference: item.difference, writersOpen: item.writersOpen, isPinned: item.isPinned,
-            since: item.since, parked: item.parked)
+            tags: item.tags, since: item.since, parked: item.parked)
     }
 
     fileprivate static func deleted(_ base: BaseRecord, since: Int64, parked: ParkedError?) -> PendingItem {
         PendingItem(
             id: nil, container: base.container, path: nil, kind: base.kind, local: nil, base: base,
-            difference: .deleted, writersOpen: false, isPinned: false, since: FileTime(nanoseconds: since),
-            parked: parked)
+            difference: .deleted, writersOpen: false, isPinned: false, tags: [],
+            since: FileTime(nanoseconds: since), parked: parked)
     }
 }

@@ -20,7 +20,7 @@ struct ItemReader {
         LEFT JOIN items p ON p.id = i.parent\(parked) 
         """
     private static let baseColumn = ItemRow.columnCount
-    private static let conflictColumn = baseColumn + 12
+    private static let conflictColumn = baseColumn + BaseRecord.columnCount
 
     /// A row as it was read; what needs other rows (paths) is added afterwards.
     struct Raw {
@@ -71,7 +71,7 @@ struct ItemReader {
             id: ItemID(row.id), path: path, container: ContainerID(unchecked: row.container), local: row.local,
             base: try baseRecord(raw, db), difference: difference, isLocalOnly: row.isLocalOnly,
             isContainerRoot: row.role != .entry, writersOpen: row.writersOpen, isPinned: row.isPinned,
-            tags: row.tags.split(separator: ",").map(String.init), since: FileTime(nanoseconds: row.since),
+            tags: TagList.names(row.tags), since: FileTime(nanoseconds: row.since),
             parked: raw.parked, state: Self.state(raw), type: try types.type(row.type, db),
             created: FileTime(nanoseconds: row.created), added: FileTime(nanoseconds: row.added),
             generation: row.generation)

@@ -18,14 +18,20 @@ extension MetadataIndex {
     }
 
     /// All names of the file, or the one of the directory, with this inode in the store.
-    package func items(inode: UInt64) async throws(IndexError) -> [IndexItem] {
+    package func items(inode: UInt64) async throws(IndexError) -> [IndexItem] { try await items(inodes: [inode]) }
+
+    /// The same of several, in one read.
+    package func items(inodes: some Collection<UInt64> & Sendable) async throws(IndexError) -> [IndexItem] {
+        guard !inodes.isEmpty else { return [] }
         let root = root
-        return try await read("an inode") { db in
-            let rows = try db.all(
-                ItemReader.select + "WHERE i.inode = ? ORDER BY i.id", .integer(Int64(bitPattern: inode)),
-                read: ItemReader.raw)
+        return try await read("inodes") { db in
             var reader = ItemReader(root: root)
-            return try rows.compactMap { try reader.item($0, db) }
+            return try inodes.flatMap { inode in
+                let rows = try db.all(
+                    ItemReader.select + "WHERE i.inode = ? ORDER BY i.id", .integer(Int64(bitPattern: inode)),
+                    read: ItemReader.raw)
+                return try rows.compactMap { try reader.item($0, db) }
+            }
         }
     }
 
@@ -47,6 +53,27 @@ extension MetadataIndex {
                 ItemReader.select + "WHERE i.parent = ? ORDER BY i.name", .integer(id), read: ItemReader.raw)
             var reader = ItemReader(root: root)
             return try rows.map { try reader.item($0, at: path.appending(FileName(unchecked: $0.row.name)), db) }
+        }
+    }
+
+    /// What the provider has directly in a directory of a container, by the bases, below whose root `directory` is; empty where it
+    /// has no such directory.
+    package func baseNames(
+        _ container: ContainerID, in directory: RelativePath
+    ) async throws(IndexError) -> [BaseName] {
+        try await read("a provider's directory") { db in
+            var parent: Int64 = 0
+            for name in directory.components {
+                let next = try db.first(
+                    "SELECT id FROM bases WHERE container = ? AND parent = ? AND name = ?",
+                    .text(container.rawValue), .integer(parent), .blob(name.bytes), read: { $0.integer(0) })
+                guard let next else { return [] }
+                parent = next
+            }
+            return try db.all(
+                "SELECT name, orphan FROM bases WHERE container = ? AND parent = ?", .text(container.rawValue),
+                .integer(parent)
+            ) { BaseName(name: FileName(unchecked: $0.blob(0)), isDeleted: $0.flag(1)) }
         }
     }
 

@@ -77,11 +77,13 @@ extension MetadataIndex {
     /// - Returns: false when there is no such item.
     @discardableResult
     package func setTags(_ id: ItemID, _ tags: [String]) async throws(IndexError) -> Bool {
-        let text = tags.flatMap { $0.split(separator: ",") }.joined(separator: ",")
-        let tagged = tagged
+        let (text, tagged, now) = (TagList.text(tags), tagged, clock().nanoseconds)
         let isThere = try await write("tagging") { db in
-            try db.setTags(id, text, tagged)
-            return db.changesCount > 0
+            guard let row = try db.first(ItemRow.byID, .integer(id.rawValue), read: { ItemRow($0) }) else {
+                return false
+            }
+            try db.setTags(of: row, text, tagged, now)
+            return true
         }
         progress.tick()
         return isThere
@@ -91,21 +93,23 @@ extension MetadataIndex {
     ///
     /// - Returns: the tags that it has now; nil when there is no such item.
     package func changeTags(_ id: ItemID, adding: [String], removing: [String]) async throws(IndexError) -> [String]? {
-        let tagged = tagged
+        let (tagged, now) = (tagged, clock().nanoseconds)
         let tags = try await write("tagging") { db -> [String]? in
-            let found = try db.first("SELECT tags FROM items WHERE id = ?", .integer(id.rawValue), read: { $0.text(0) })
-            guard let found else { return nil }
-            var tags = found.split(separator: ",").map(String.init).filter { !removing.contains($0) }
+            guard let row = try db.first(ItemRow.byID, .integer(id.rawValue), read: { ItemRow($0) }) else { return nil }
+            var tags = TagList.names(row.tags).filter { !removing.contains($0) }
             for tag in adding where !tags.contains(tag) { tags.append(tag) }
-            try db.setTags(id, tags.joined(separator: ","), tagged)
+            try db.setTags(of: row, tags.joined(separator: ","), tagged, now)
             return tags
         }
         progress.tick()
         return tags
     }
 
-    /// Whether some name of this inode may have tags; false where none has. Answers at once.
-    package func mayHaveTags(inode: UInt64) -> Bool { tagged.contains(inode) }
+    /// Whether some name of this inode may have tags; false where none has. Answers at once: while events are not committed, a
+    /// tagged document may be another file by now.
+    package func mayHaveTags(inode: UInt64) -> Bool {
+        tagged.contains(inode) || !tagged.isEmpty && queuedEvents > 0
+    }
 
     /// A value that outlives the daemon: cursors, the identity of a provider.
     package func value(_ key: String) async throws(IndexError) -> String? {
@@ -119,11 +123,16 @@ extension MetadataIndex {
 }
 
 extension Database {
-    fileprivate func setTags(_ id: ItemID, _ tags: String, _ tagged: TaggedInodes) throws {
-        let inode = try first("SELECT inode FROM items WHERE id = ?", .integer(id.rawValue), read: { $0.integer(0) })
+    fileprivate func setTags(of before: ItemRow, _ tags: String, _ tagged: TaggedInodes, _ now: Int64) throws {
+        var row = before
+        row.tags = tags
         // Before it is so: whoever looks meanwhile looks closer.
-        if let inode, !tags.isEmpty { tagged.insert(UInt64(bitPattern: inode)) }
-        try run("UPDATE items SET tags = ? WHERE id = ?", .text(tags), .integer(id.rawValue))
+        if !tags.isEmpty { tagged.insert(row.local.inode) }
+        let difference = row.difference.rawValue
+        // Where the provider keeps tags, they are to be sent.
+        try run(
+            "UPDATE items SET tags = ?, pending = ?, since = ? WHERE id = ?", .text(tags), .integer(difference),
+            .integer(difference == row.pending ? row.since : now), .integer(row.id))
     }
 }
 

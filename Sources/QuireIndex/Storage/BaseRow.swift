@@ -4,8 +4,11 @@ import QuireCore
 extension BaseRecord {
     static let columns = """
         b.id, b.container, b.parent, b.name, b.kind, b.version, b.size, b.mtime, b.mode, b.identifier, b.checksum, \
-        b.symlink_target
+        b.symlink_target, b.tags
         """
+
+    /// How many columns that is.
+    static let columnCount: Int32 = 13
 
     /// Reads the columns of `BaseRecord.columns`.
     init(_ row: SQLRow, from first: Int32 = 0, path: RelativePath) {
@@ -16,7 +19,7 @@ extension BaseRecord {
             mode: row.optionalInteger(first + 8).map { UInt16(truncatingIfNeeded: $0) },
             identifier: row.optionalText(first + 9),
             checksum: row.optionalBlob(first + 10).flatMap { ContentChecksum(bytes: $0) },
-            symlinkTarget: row.optionalBlob(first + 11))
+            symlinkTarget: row.optionalBlob(first + 11), tags: row.optionalText(first + 12).map(TagList.names))
     }
 }
 

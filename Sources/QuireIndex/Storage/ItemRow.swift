@@ -19,6 +19,8 @@ struct ItemRow {
         var kind: FileKind
         var mtime: FileTime
         var mode: UInt16?
+        /// As in `tags` of the item; nil where the provider keeps none.
+        var tags: String?
     }
 
     var id: Int64
@@ -79,7 +81,10 @@ struct ItemRow {
             result.insert(.content)
         }
         let modeDiffers = local.kind != .symlink && base.mode.map { $0 != local.mode & 0o777 } ?? false
-        if modeDiffers || (local.kind != .directory && base.mtime != local.mtime) { result.insert(.metadata) }
+        let tagsDiffer = base.tags.map { $0 != tags } ?? false
+        if modeDiffers || tagsDiffer || (local.kind != .directory && base.mtime != local.mtime) {
+            result.insert(.metadata)
+        }
         return result
     }
 }
@@ -89,10 +94,10 @@ extension ItemRow {
         i.id, i.parent, i.name, i.kind, i.inode, i.size, i.mtime, i.ctime, i.mode, i.nlink, i.container, i.role, \
         i.dataless, i.local_only, i.writers, i.ack_inode, i.ack_size, i.ack_mtime, i.ack_ctime, i.pinned, i.tags, \
         i.since, i.pending, b.id, b.container, b.parent, b.name, b.kind, b.mtime, b.mode, p.base, p.role, \
-        i.type, i.created, i.added, i.generation
+        i.type, i.created, i.added, i.generation, b.tags
         """
     /// How many columns that is.
-    static let columnCount: Int32 = 36
+    static let columnCount: Int32 = 37
     static let tables = "items i LEFT JOIN bases b ON b.id = i.base LEFT JOIN items p ON p.id = i.parent"
     private static let select = "SELECT \(columns) FROM \(tables) WHERE "
     static let byID = select + "i.id = ?"
@@ -122,7 +127,7 @@ extension ItemRow {
             self.base = Base(
                 id: base, container: row.text(24), parent: row.integer(25), name: row.blob(26),
                 kind: FileKind(code: row.integer(27)), mtime: FileTime(nanoseconds: row.integer(28)),
-                mode: row.optionalInteger(29).map { UInt16(truncatingIfNeeded: $0) })
+                mode: row.optionalInteger(29).map { UInt16(truncatingIfNeeded: $0) }, tags: row.optionalText(36))
         }
         parentBase = row.integer(31) == 0 ? row.optionalInteger(30) : 0
         type = row.integer(32)

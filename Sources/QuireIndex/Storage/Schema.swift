@@ -119,6 +119,10 @@ enum Schema {
             try db.execute(
                 sql: "CREATE INDEX items_wanted ON items (id) WHERE pinned = 1 AND dataless = 1 AND kind = 0")
         }
+        // Of providers that keep tags; null where they have told none.
+        migrator.registerMigration("tags") { db in
+            try db.execute(sql: "ALTER TABLE bases ADD COLUMN tags TEXT")
+        }
         return migrator
     }
 }

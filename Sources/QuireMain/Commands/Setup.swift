@@ -17,7 +17,8 @@ struct Provider: AsyncParsableCommand {
                 s3+https://ACCESSKEY@host/bucket/prefix?region=eu-1 (style=virtual for the bucket in the host's name; without an \
                 access key, that of the environment or of profile= in ~/.aws/credentials); pin=SHA256 names the only certificate \
                 to accept. A password or secret key is asked for, or taken from QUIRE_SECRET; at a WebDAV server without a user \
-                it is a bearer token. The account is tried, and what it can do is told. Makes the home where there is none yet. \
+                it is a bearer token. The user's Secret Service keeps it where one answers, else a file in the home \
+                (--secret-in chooses). The account is tried, and what it can do is told. Makes the home where there is none yet. \
                 With --default the provider keeps the drive from then on.
                 """)
 
@@ -32,6 +33,9 @@ struct Provider: AsyncParsableCommand {
         @Flag(name: .customLong("default"), help: "It keeps the default container.")
         var isDefault = false
 
+        @Option(help: "Who keeps the secret: file (in the home, mode 0600) or service (the Secret Service).")
+        var secretIn: SetupMethods.SecretPlace?
+
         @Flag(help: "Add it even if two devices could overwrite each other's changes there.")
         var acceptLossy = false
 
@@ -39,7 +43,8 @@ struct Provider: AsyncParsableCommand {
             let secret = url.hasPrefix("folder:") ? nil : try SecretPrompt.secret(for: QuireProviders.ProviderURL(url))
             let drive = try await DriveSession.daemonOrStopped(home)
             let provider = SetupMethods.ProviderAdd.Parameters(
-                name: name, url: url, isDefault: isDefault, secret: secret, acceptsLossy: acceptLossy)
+                name: name, url: url, isDefault: isDefault, secret: secret, secretPlace: secretIn,
+                acceptsLossy: acceptLossy)
             let outcome = try await drive.caller.call(SetupMethods.ProviderAdd.self, provider)
             for message in outcome.messages { Output.message(message) }
         }
@@ -87,6 +92,8 @@ struct Provider: AsyncParsableCommand {
         }
     }
 }
+
+extension SetupMethods.SecretPlace: ExpressibleByArgument {}
 
 struct Container: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

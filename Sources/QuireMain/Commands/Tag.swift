@@ -7,7 +7,8 @@ struct Tag: AsyncParsableCommand {
         commandName: "tag", abstract: "Add, remove and list the tags of documents.",
         discussion: """
             Tags are found with `quire find 'tags == work'`. File managers see them as the attribute user.xdg.tags. They stay with \
-            a document when it is renamed or saved, and on this device.
+            a document when it is renamed or saved. Other devices have them where the provider is a WebDAV server that keeps \
+            properties; elsewhere they stay on this device.
             """,
         subcommands: [TagAdd.self, TagRemove.self, TagList.self])
 }

@@ -12,6 +12,8 @@ struct Configuration: Sendable, Equatable {
         var isDefault: Bool
         /// The identity its storage had when it was first connected; another one is refused.
         var identity: String?
+        /// Who keeps its secret; nil: a file of the home, or there is none.
+        var secretPlace: SetupMethods.SecretPlace?
     }
 
     struct Container: Sendable, Equatable {
@@ -34,7 +36,7 @@ struct Configuration: Sendable, Equatable {
     /// How long a document is left alone after a change before it is uploaded: 0 … 3,600,000.
     var settleMilliseconds = 300
     /// Transfers at one time: 1 … 64.
-    var parallel = 4
+    var parallel = 8
     /// Most that goes to providers, and comes from them, in bytes a second; nil for as fast as can be.
     var uploadLimit: ByteCount?
     var downloadLimit: ByteCount?

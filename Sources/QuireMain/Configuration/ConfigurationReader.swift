@@ -60,12 +60,13 @@ struct ConfigurationReader {
             deviceID: try drive.required("device_id"), deviceName: try drive.required("device_name"))
         try readLimits(root, into: &result)
         for section in try root.sections("provider") {
-            note(section, known: ["name", "url", "default", "identity"])
+            note(section, known: ["name", "url", "default", "identity", "secret"])
             try add(section) { () throws(QuireError) in
                 try result.add(
                     Configuration.Provider(
                         name: try section.required("name"), url: try section.required("url"),
-                        isDefault: try section.boolean("default") ?? false, identity: try section.string("identity")))
+                        isDefault: try section.boolean("default") ?? false, identity: try section.string("identity"),
+                        secretPlace: try secretPlace(section)))
             }
         }
         guard !result.providers.isEmpty else {
@@ -123,6 +124,14 @@ struct ConfigurationReader {
             note(ephemeral, known: ["patterns"])
             if let value = try ephemeral.strings("patterns") { result.ephemeralPatterns = value }
         }
+    }
+
+    private func secretPlace(_ section: Section) throws(QuireError) -> SetupMethods.SecretPlace? {
+        guard let text = try section.string("secret") else { return nil }
+        guard let place = SetupMethods.SecretPlace(rawValue: text) else {
+            throw section.wrong("secret", "is neither \"file\" nor \"service\"")
+        }
+        return place
     }
 
     private func container(_ section: Section) throws(QuireError) -> Configuration.Container {

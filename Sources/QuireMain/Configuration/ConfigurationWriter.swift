@@ -62,6 +62,7 @@ enum ConfigurationWriter {
         for provider in configuration.providers {
             lines += ["", "[[provider]]", "name = \(quoted(provider.name))", "url = \(quoted(provider.url))"]
             if provider.isDefault { lines.append("default = true") }
+            if let place = provider.secretPlace { lines.append("secret = \(quoted(place.rawValue))") }
             if let identity = provider.identity { lines.append("identity = \(quoted(identity))") }
         }
         for container in configuration.containers {

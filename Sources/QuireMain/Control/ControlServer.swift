@@ -44,7 +44,7 @@ final class ControlServer: Service {
         loop = try MessageLoop()
         (clients, accepted) = AsyncStream.makeStream(of: Client.self)
         let listener = try MessageListener(
-            directory: home, name: DriveConnection.socketName, limit: clientLimit,
+            directory: home, name: DriveSocket.name, limit: clientLimit,
             refuse: { error in
                 // An error of fixed text always has a form in JSON.
                 (try? WireCodec.line(RPCFailure(id: nil, error: RPCError(error)))) ?? []
@@ -81,7 +81,7 @@ final class ControlServer: Service {
             self.stop()
         }
         loop.stopListening()
-        unlink("\(home)/\(DriveConnection.socketName)")
+        unlink("\(home)/\(DriveSocket.name)")
     }
 
     private func stop() {

@@ -87,12 +87,13 @@ struct DaemonMethods {
             return WireNothing()
         }
         methods.on(VersionMethods.NonlocalVersions.self) { target, _ in
-            let found = try await parts.sync.earlierVersions(of: target.path.path)
-            return .init(
-                versions: found.map {
-                    VersionMethods.Version(
-                        name: $0.version.rawValue, date: WireTime($0.mtime), size: $0.size.bytes)
-                })
+            .init(versions: try await parts.versions.listNonlocal(target.path.path, sync: parts.sync))
+        }
+        methods.on(VersionMethods.DownloadVersion.self) { target, _ in
+            let (version, isNew) = try await parts.versions.download(
+                target.path.path, version: target.version, sync: parts.sync)
+            if isNew { parts.coordinator.noteVersion(.gained, id: version.name, of: target.path.path) }
+            return version
         }
         methods.on(VersionMethods.Resolve.self) { parameters, _ in
             try await parts.versions.resolve(

@@ -111,7 +111,8 @@ struct DriveParts: Sendable {
                     source: plan.source, allowOther: plan.options.allowOther, passthrough: plan.options.passthrough,
                     collectsWrites: plan.options.writeback,
                     readers: plan.options.readers ?? MountOptions.defaultReaders, others: plan.options.kernel,
-                    traces: plan.options.debug),
+                    traces: plan.options.debug,
+                    voice: VoiceProgram(program: "/proc/self/exe", mountpoint: mountpoint.path)),
                 containerRoots: Set(home.configuration.containers.map(\.name)), logger: logger)
             index.index.setLateReporter { [weak mount] in mount?.reportWrites() }
             return mount

@@ -36,6 +36,8 @@ struct DriveSetup: Sendable {
             }
     }
 
+    private var secrets: ProviderSecrets { ProviderSecrets(home: location.home) }
+
     /// Whether the provider could be added, before it is tried; its URL.
     func check(_ provider: SetupMethods.Provider) throws(QuireError) -> QuireProviders.ProviderURL {
         let url = try ProviderURL.checked(provider.url, location: location)
@@ -46,28 +48,57 @@ struct DriveSetup: Sendable {
 
     /// Adds a provider and returns the new configuration with what there is to say.
     ///
-    /// - Parameter secret: kept for the provider, nil for none.
+    /// - Parameters:
+    ///   - secret: kept for the provider, nil for none.
+    ///   - place: as for `ProviderSecrets.keep`.
     func add(
-        _ provider: SetupMethods.Provider, secret: String? = nil
-    ) throws(QuireError) -> (configuration: Configuration, messages: [String]) {
+        _ provider: SetupMethods.Provider, secret: String? = nil, in place: SetupMethods.SecretPlace? = nil
+    ) async throws(QuireError) -> (configuration: Configuration, messages: [String]) {
         let url = try ProviderURL.checked(provider.url, location: location)
-        let secrets = ProviderSecrets(home: location.home)
-        let configuration = try location.configuration.update { configuration throws(QuireError) in
-            try configuration.add(provider, url: url)
-            if let secret { try secrets.keep(secret, of: provider.name) }
+        // What is kept for another of this name stays as it is.
+        _ = try check(provider)
+        var kept: SetupMethods.SecretPlace?
+        if let secret { kept = try await secrets.keep(secret, of: provider.name, in: place) }
+        let configuration = try await takingBack(kept, of: provider.name) { () throws(QuireError) in
+            try location.configuration.update { [kept] configuration throws(QuireError) in
+                try configuration.add(provider, url: url, secretPlace: kept == .service ? kept : nil)
+            }
         }
         var messages: [String] = []
+        if kept == .service {
+            messages.append(
+                "the Secret Service keeps the secret: while that is locked, changes wait on this device "
+                    + "(--secret-in file keeps it in the home instead)")
+        }
         if let folder = ProviderURL.folder(url), access(folder, F_OK) != 0 {
             messages.append("the folder \(folder) is not there yet; until it is, changes wait on this device")
         }
         return (configuration, messages)
     }
 
-    func removeProvider(named name: String) throws(QuireError) -> Configuration {
+    /// Runs `body`, and forgets the secret that was just kept when that fails.
+    private func takingBack(
+        _ place: SetupMethods.SecretPlace?, of name: String, _ body: () throws(QuireError) -> Configuration
+    ) async throws(QuireError) -> Configuration {
+        do {
+            return try body()
+        } catch {
+            guard let place else { throw error }
+            do throws(QuireError) {
+                try await secrets.remove(of: name, in: place)
+            } catch let left {
+                throw QuireError(error.code, "\(error.message); \(left.message)", remedy: left.remedy)
+            }
+            throw error
+        }
+    }
+
+    func removeProvider(named name: String) async throws(QuireError) -> Configuration {
+        let place = try location.configuration.read()?.configuration.provider(named: name)?.secretPlace
         let configuration = try location.configuration.update { configuration throws(QuireError) in
             try configuration.removeProvider(named: name)
         }
-        try ProviderSecrets(home: location.home).remove(of: name)
+        try await secrets.remove(of: name, in: place)
         return configuration
     }
 
@@ -113,11 +144,15 @@ struct DriveSetup: Sendable {
 
 extension Configuration {
     /// Adds a provider at a URL where none is yet.
-    fileprivate mutating func add(_ provider: SetupMethods.Provider, url: String) throws(QuireError) {
+    fileprivate mutating func add(
+        _ provider: SetupMethods.Provider, url: String, secretPlace: SetupMethods.SecretPlace? = nil
+    ) throws(QuireError) {
         if let other = providers.first(where: { $0.url == url }) {
             throw QuireError(
                 .usage, "\(other.name) keeps documents at \(url) already", remedy: "Choose another folder or account")
         }
-        try add(Provider(name: provider.name, url: url, isDefault: provider.isDefault, identity: nil))
+        try add(
+            Provider(
+                name: provider.name, url: url, isDefault: provider.isDefault, identity: nil, secretPlace: secretPlace))
     }
 }

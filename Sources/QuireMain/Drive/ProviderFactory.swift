@@ -18,7 +18,7 @@ struct ProviderFactory: Sendable {
         }
         let url = try QuireProviders.ProviderURL(entry.url)
         return url.makeProvider(
-            secret: try secrets.secret(of: entry.name), pace: pace, traffic: traffic, logger: logger)
+            secret: try secrets.source(of: entry), pace: pace, traffic: traffic, logger: logger)
     }
 
     /// The containers that sync by themselves: the default one, and those with a provider of their own.

@@ -12,7 +12,7 @@ struct ProviderTrial: Sendable {
     ///
     /// - Throws: `.unavailable` in the server's words; `.usage` where an update may be lost and that was not accepted.
     func run() async throws(QuireError) -> [String] {
-        let provider = url.makeProvider(secret: secret, pace: ListingPace())
+        let provider = url.makeProvider(secret: .known(secret), pace: ListingPace())
         let free: ByteCount?
         do throws(ProviderError) {
             _ = try await provider.connect(expected: nil)
@@ -43,9 +43,21 @@ struct ProviderTrial: Sendable {
             case .untried: "not known, it has no room to try"
             }
         func yes(_ value: Bool) -> String { value ? "yes" : "no" }
+        func journal(_ capabilities: ProviderCapabilities) -> String {
+            if capabilities.tellsChanges { return "yes" }
+            return capabilities.announcements ? "among Quire's devices" : "no"
+        }
         return "conditional writes: \(writes); times and modes: \(yes(capabilities.attributes)); symbolic links: "
             + "\(yes(capabilities.symlinks)); earlier versions: \(yes(capabilities.earlierVersions)); change journal: "
-            + "\(capabilities.announcements ? "among Quire's devices" : "no"); "
-            + "quota: \(yes(hasQuota)); longest name: \(capabilities.longestName) bytes"
+            + "\(journal(capabilities)); "
+            + "quota: \(yes(hasQuota)); longest name: \(capabilities.longestName) bytes" + folds(capabilities.folding)
+    }
+
+    private static func folds(_ folding: NameFolding) -> String {
+        let differences = [
+            folding.contains(.letterCase) ? "upper and lower case" : nil,
+            folding.contains(.normalization) ? "composed and decomposed characters" : nil,
+        ].compactMap(\.self)
+        return differences.isEmpty ? "" : "; the same to it: \(differences.joined(separator: ", "))"
     }
 }

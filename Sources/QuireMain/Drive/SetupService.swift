@@ -38,7 +38,8 @@ actor SetupService {
             let trial = ProviderTrial(url: url, secret: added.secret, acceptsLossy: added.acceptsLossy ?? false)
             words = try await trial.run()
         }
-        let (configuration, messages) = try setup.add(provider, secret: url.isRemote ? added.secret : nil)
+        let (configuration, messages) = try await setup.add(
+            provider, secret: url.isRemote ? added.secret : nil, in: added.secretPlace)
         return .init(messages: words + messages + (try await apply(configuration)))
     }
 
@@ -55,7 +56,7 @@ actor SetupService {
     }
 
     private func removeProvider(named name: String) async throws -> SetupMethods.Outcome {
-        .init(messages: try await apply(try setup.removeProvider(named: name)))
+        .init(messages: try await apply(try await setup.removeProvider(named: name)))
     }
 
     private func limit(_ limits: SetupMethods.Limit.Parameters) async throws -> SetupMethods.Limit.Result {

@@ -16,7 +16,8 @@ struct VersionService: Sendable {
 
     private static func described(_ version: KeptVersions.Version) -> VersionMethods.Version {
         VersionMethods.Version(
-            name: version.name, date: WireTime(version.status.mtime), size: version.status.size, file: version.path,
+            name: version.shownName, date: WireTime(version.status.mtime), size: version.status.size,
+            file: version.path,
             copy: version.origin.flatMap { $0.documentOfConflict == nil ? nil : WirePath($0) },
             discardable: version.isDiscardable ? true : nil)
     }
@@ -38,11 +39,50 @@ struct VersionService: Sendable {
         return Self.described(version)
     }
 
+    /// The versions that only the provider keeps, newest first.
+    ///
+    /// - Throws: `.temporary` where it cannot be reached.
+    func listNonlocal(_ path: RelativePath, sync: SyncService) async throws -> [VersionMethods.Version] {
+        let found = try await sync.earlierVersions(of: path)
+        let here = found.isEmpty ? [] : Set(try await kept(path).compactMap(\.provided))
+        return found.filter { !here.contains($0.version) }.map {
+            VersionMethods.Version(name: $0.version.rawValue, date: WireTime($0.mtime), size: $0.size.bytes)
+        }
+    }
+
+    /// Brings a version that only the provider keeps.
+    ///
+    /// - Returns: the version; one that is here already, as it is.
+    /// - Throws: `.notFound` where there is no such version; `.temporary` where the provider cannot be reached.
+    func download(
+        _ path: RelativePath, version name: String, sync: SyncService
+    ) async throws -> (version: VersionMethods.Version, isNew: Bool) {
+        if let here = try await kept(path).first(where: { $0.shownName == name }) {
+            return (Self.described(here), false)
+        }
+        let entry = try await view.entry(at: path)
+        guard let fetched = try await sync.fetchEarlier(name, of: path) else {
+            throw QuireError(.notFound, "\(path) has no version \(name)", remedy: "See `quire versions \(path)`")
+        }
+        let (versions, staging) = (versions, staging)
+        let version = try await Blocking.run { () throws in
+            do {
+                return try versions.keep(
+                    staged: fetched, of: entry.id, origin: path, provided: ProviderVersion(name))
+            } catch {
+                staging.discard(fetched)
+                throw error
+            }
+        }
+        try await makeRoom()
+        return (Self.described(version), true)
+    }
+
     /// Lets a kept version go when room is short.
     ///
     /// - Throws: `.notFound` where the document has no such kept version.
     func discard(_ path: RelativePath, version name: String) async throws {
-        guard let version = try await kept(path).first(where: { $0.name == name }) else {
+        guard let version = try await kept(path).first(where: { $0.shownName == name }) else {
             throw QuireError(.notFound, "\(path) has no kept version \(name)", remedy: "See `quire versions \(path)`")
         }
         let versions = versions
@@ -66,7 +106,7 @@ struct VersionService: Sendable {
     func restore(
         _ path: RelativePath, version name: String, sync: SyncService, committer: any LocalTreeCommitter
     ) async throws {
-        let version = try await kept(path).first { $0.name == name }
+        let version = try await kept(path).first { $0.shownName == name }
         let fetched = version == nil ? try await sync.fetchEarlier(name, of: path) : nil
         defer { if let fetched { staging.discard(fetched) } }
         guard let content = version?.path ?? fetched else {
@@ -149,7 +189,7 @@ struct VersionService: Sendable {
             }
             try await patiently { try await sync.resolveConflict(copy, keep: .original) }
         }
-        let found = try await kept(document).filter { copy == nil ? $0.name == name : $0.origin == copy }
+        let found = try await kept(document).filter { copy == nil ? $0.shownName == name : $0.origin == copy }
         guard !found.isEmpty else {
             throw QuireError(
                 .notFound, "\(document) has no version \(name)", remedy: "See `quire versions \(document)`")
@@ -204,4 +244,9 @@ struct VersionService: Sendable {
         }
         return found.sorted { $0.name > $1.name }
     }
+}
+
+extension KeptVersions.Version {
+    /// What users and apps call it: as its provider does, where it was brought from there.
+    fileprivate var shownName: String { provided?.rawValue ?? name }
 }

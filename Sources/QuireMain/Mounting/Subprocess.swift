@@ -54,7 +54,10 @@ struct Subprocess {
     /// POSIX_SPAWN_SETSID of <spawn.h>, which the Glibc module does not show.
     private static let newSession: Int16 = 0x80
 
-    private func spawn(actions: inout posix_spawn_file_actions_t, flags: Int16) throws(QuireError) -> pid_t {
+    /// - Parameter environment: beside this process's own, and instead of variables of the same name.
+    func spawn(
+        actions: inout posix_spawn_file_actions_t, flags: Int16, environment: [String: String] = [:]
+    ) throws(QuireError) -> pid_t {
         var attributes = posix_spawnattr_t()
         posix_spawnattr_init(&attributes)
         defer { posix_spawnattr_destroy(&attributes) }
@@ -65,11 +68,26 @@ struct Subprocess {
         var pointers: [UnsafeMutablePointer<CChar>?] = ([name ?? path] + arguments).map { strdup($0) }
         defer { for pointer in pointers { free(pointer) } }
         pointers.append(nil)
+        var variables = Self.variables(environment)
+        defer { for variable in variables { free(variable) } }
+        variables.append(nil)
         var process: pid_t = 0
-        let result = posix_spawnp(&process, path, &actions, &attributes, pointers, environ)
+        let result = posix_spawnp(&process, path, &actions, &attributes, pointers, variables)
         guard result == 0 else {
             throw QuireError(.unavailable, "cannot start \(path): \(String(cString: strerror(result)))")
         }
         return process
+    }
+
+    /// This process's environment with `changes`, each to be freed.
+    private static func variables(_ changes: [String: String]) -> [UnsafeMutablePointer<CChar>?] {
+        var result: [UnsafeMutablePointer<CChar>?] = changes.map { strdup("\($0.key)=\($0.value)") }
+        var place = environ
+        while let variable = place.pointee {
+            let name = String(cString: variable).prefix { $0 != "=" }
+            if changes[String(name)] == nil { result.append(strdup(variable)) }
+            place += 1
+        }
+        return result
     }
 }

@@ -294,12 +294,11 @@ actor ThumbnailKeeper {
     /// - Returns: the paths to look at.
     func resolve(_ news: ThumbnailInbox.News) async -> [RelativePath] {
         var found = Array(news.given)
-        for inode in news.touched {
-            // A file that is gone again is none.
-            for item in (try? await tools.index.items(inode: inode)) ?? [] {
-                // Most of what programs write never has a picture.
-                if paths[inode] != nil || inodes[item.path] != nil || isCandidate(item) { found.append(item.path) }
-            }
+        // A file that is gone again is none.
+        for item in (try? await tools.index.items(inodes: news.touched)) ?? [] {
+            // Most of what programs write never has a picture.
+            let isKnown = paths[item.local.inode] != nil || inodes[item.path] != nil
+            if isKnown || isCandidate(item) { found.append(item.path) }
         }
         for inode in news.gone.subtracting(news.touched) {
             guard let path = paths[inode] else { continue }

@@ -100,12 +100,8 @@ extension ThumbnailKeeper {
 
     /// Where these directories are now.
     func directories(_ inodes: Set<UInt64>) async -> [RelativePath] {
-        var paths: [RelativePath] = []
-        for inode in inodes {
-            // One that is gone again is none.
-            paths += ((try? await tools.index.items(inode: inode)) ?? []).map(\.path)
-        }
-        return paths
+        // One that is gone again is none.
+        ((try? await tools.index.items(inodes: inodes)) ?? []).map(\.path)
     }
 
     /// Whether a document has something in the home, or may get a picture in the background.

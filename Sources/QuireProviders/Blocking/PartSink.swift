@@ -34,10 +34,8 @@ final class PartSink: Sendable {
     var isFull: Bool { size.bytes == length }
 
     /// Writes the next bytes. Blocks.
-    func write(_ bytes: [UInt8]) throws(ProviderError) {
-        try bytes.withUnsafeBufferPointer { (buffer) throws(ProviderError) in
-            try write(UnsafeRawBufferPointer(buffer))
-        }
+    func write(_ piece: BodyPiece) throws(ProviderError) {
+        try piece.forEachPart { (bytes) throws(ProviderError) in try write(bytes) }
     }
 
     /// Writes the next bytes. Blocks.

@@ -10,9 +10,11 @@ import Synchronization
 /// everything, which take place at the start and then as often as `Pace` says. Callable from any task.
 final class ChangeFeed: Sendable {
     /// What was found.
-    enum News: Equatable {
-        case paths([RelativePath])
-        case everything
+    struct News: Equatable {
+        /// The last that was told of each path.
+        var changes: [RelativePath: AnnouncedChange] = [:]
+        /// Everything is to be looked at.
+        var isEverything = false
     }
 
     private struct State {
@@ -21,23 +23,32 @@ final class ChangeFeed: Sendable {
         /// Records of this device.
         var own: Set<Int> = []
         var listed: (at: ContinuousClock.Instant, took: Duration)?
+        /// When the newest number was last looked for.
+        var counted: ContinuousClock.Instant?
     }
 
     private let store: any ChangeRecordStore
     private let pace: ListingPace
     private let now: @Sendable () -> ContinuousClock.Instant
+    private let created: ContinuousClock.Instant
     /// Innermost lock: nothing else is taken while it is held.
     private let state = Lock(State())
 
     /// How many records stay; older ones are known by whoever looks at all.
     private static let kept = 512
     private static let sweptEvery = 64
+    /// In less time not all that stay are followed by others.
+    private static let recount = Duration.seconds(600)
+    /// As many are read by a device that sees the store for the first time.
+    private static let mostReadBack = 64
+    /// With more paths, looking at each costs more than a listing does.
+    static let mostLooks = 500
 
     init(
         _ store: any ChangeRecordStore, pace: ListingPace,
         now: @escaping @Sendable () -> ContinuousClock.Instant = { .now }
     ) {
-        (self.store, self.pace, self.now) = (store, pace, now)
+        (self.store, self.pace, self.now, created) = (store, pace, now, now())
     }
 
     // MARK: - telling
@@ -71,33 +82,70 @@ final class ChangeFeed: Sendable {
 
     // MARK: - looking
 
-    /// Up to where there are records, before everything is listed.
+    /// Up to where there are records, before everything is listed, and what they say.
     ///
-    /// - Parameter position: up to where they were read; nil where nobody knows.
-    func position(after position: Int?) async throws(ProviderError) -> Int {
-        guard let position else { return try await latest() }
-        return try await news(after: position).position
+    /// - Parameters:
+    ///   - position: up to where they were read; nil where nobody knows.
+    ///   - readsBack: who does not know is told what the newest records say.
+    func newsBeforeListing(
+        after position: Int?, readsBack: Bool
+    ) async throws(ProviderError) -> (news: News, position: Int) {
+        let start = now()
+        guard let position else {
+            let found = try await newest(readsBack ? Self.mostReadBack : 0)
+            state.withLock { $0.counted = start }
+            return found
+        }
+        var found = try await news(after: position)
+        if found.position > position { return found }
+        if let counted = state.withLock({ $0.counted }), start - counted < Self.recount { return found }
+        // Those after it may have been removed while this device was away: the listing has what they said.
+        found.position = max(position, try await latest())
+        state.withLock { $0.counted = start }
+        return found
+    }
+
+    /// What the newest records say, this device's own included.
+    private func newest(_ count: Int) async throws(ProviderError) -> (news: News, position: Int) {
+        let numbers = try await store.numbers().sorted()
+        var news = News(isEverything: true)
+        let records = try await forEach(numbers.suffix(count), limit: 8) {
+            [store] (number) async throws(ProviderError) in (number, try await store.read(number))
+        }
+        for (_, bytes) in records.sorted(by: { $0.0 < $1.0 }) {
+            guard let bytes, case .changes(let changes) = ChangeRecord(reading: bytes) else { continue }
+            for change in changes { news.changes[change.path] = change }
+        }
+        return (news, numbers.last ?? 0)
     }
 
     /// What records after `position` say, but for this device's own.
-    func news(after position: Int) async throws(ProviderError) -> (news: News, position: Int) {
+    ///
+    /// - Parameter last: a record that is there; nil for as many as there are. Where one before it is gone, nobody knows what
+    ///   it said.
+    func news(
+        after position: Int, through last: Int? = nil
+    ) async throws(ProviderError) -> (news: News, position: Int) {
         var position = position
-        var paths: Set<RelativePath> = []
-        var isEverything = false
-        while true {
+        var news = News()
+        while position < last ?? .max {
             if !state.withLock({ $0.own.contains(position + 1) }) {
-                guard let bytes = try await store.read(position + 1) else { break }
+                guard let bytes = try await store.read(position + 1) else {
+                    guard let last else { break }
+                    (news.isEverything, position) = (true, last)
+                    break
+                }
                 switch ChangeRecord(reading: bytes) {
-                case .everything: isEverything = true
-                case .paths(let more): paths.formUnion(more)
+                case .everything: news.isEverything = true
+                case .changes(let changes): for change in changes { news.changes[change.path] = change }
                 }
             }
             position += 1
         }
         let reached = position
         state.withLock { $0.next = max($0.next ?? 0, reached + 1) }
-        let isMuch = isEverything || paths.count > ChangeRecord.mostPaths
-        return (isMuch ? .everything : .paths(Array(paths)), position)
+        if news.changes.count > Self.mostLooks { news.isEverything = true }
+        return (news, position)
     }
 
     // MARK: - listings
@@ -106,6 +154,11 @@ final class ChangeFeed: Sendable {
     var isListingDue: Bool {
         guard let (at, took) = state.withLock({ $0.listed }) else { return true }
         return now() - at >= pace.pause(after: took)
+    }
+
+    /// As `isListingDue`, where the store tells what changes in it: for what it forgets to tell. Not at the start.
+    var isListingDueBesideJournal: Bool {
+        now() - (state.withLock { $0.listed }?.at ?? created) >= pace.pauseBesideJournal
     }
 
     /// Everything was listed.

@@ -3,54 +3,76 @@ import QuireCore
 /// What a device tells the others: where it changed something, or that they are to look at everything.
 ///
 /// ```
-/// quire-changes 1
-/// notes/a%20b.txt
+/// quire-changes 2
+/// notes/a%20b.txt 1790000000.250000000 644 5d41402abc4b2a76b9719d911017c592
 /// notes
 /// ```
-/// One path a line, percent-encoded; a single `*` for everything. What is there now is not in it: who reads it looks.
+/// One path a line, percent-encoded; a single `*` for everything. What is there now is not in it: who reads it looks. Where
+/// listings have no times and modes of documents, those that were sent follow, with the version that they belong to. Version 1,
+/// which is written where no line has these, has paths only.
 enum ChangeRecord: Equatable {
-    case paths([RelativePath])
+    case changes([AnnouncedChange])
     case everything
 
-    /// With more, looking at each costs more than a listing does.
-    static let mostPaths = 500
-    /// Longest record, in bytes: `mostPaths` paths of 4096 bytes, each percent-encoded.
+    /// In one record; of more than that much changed at once, others look at everything.
+    static let mostPaths = 10_000
+    /// Longest record, in bytes.
     static let limit = 8 << 20
 
-    /// What to tell of paths; nil for everything.
-    init(_ paths: [RelativePath]?) {
-        guard let paths, paths.count <= Self.mostPaths else {
+    /// What to tell of changes; nil for everything.
+    init(_ changes: [AnnouncedChange]?) {
+        guard let changes, changes.count <= Self.mostPaths else {
             self = .everything
             return
         }
-        self = .paths(paths)
+        self = .changes(changes)
+        if bytes.count > Self.limit { self = .everything }
     }
 
     var bytes: [UInt8] {
-        let lines =
-            switch self {
-            case .everything: [Self.all]
-            case .paths(let paths): paths.map { PercentEncoding.encode($0.bytes) }
-            }
-        return Array(([Self.header] + lines).map { $0 + "\n" }.joined().utf8)
+        var lines: [String]
+        switch self {
+        case .everything: lines = [Self.header(1), Self.all]
+        case .changes(let changes):
+            let hasAttributes = changes.contains { $0.attributes != nil }
+            lines = [Self.header(hasAttributes ? 2 : 1)] + changes.map(Self.line)
+        }
+        return Array(lines.map { $0 + "\n" }.joined().utf8)
     }
 
     /// Reads what `bytes` wrote. What cannot be read, as from a newer version, means everything.
     init(reading bytes: [UInt8]) {
         let lines = String(decoding: bytes, as: UTF8.self).split(separator: "\n").map(String.init)
-        guard lines.first == Self.header else {
+        guard let first = lines.first, [Self.header(1), Self.header(2)].contains(first) else {
             self = .everything
             return
         }
-        var paths: [RelativePath] = []
+        var changes: [AnnouncedChange] = []
         for line in lines.dropFirst() {
-            guard let path = Self.path(line) else {
+            guard let change = Self.change(line) else {
                 self = .everything
                 return
             }
-            paths.append(path)
+            changes.append(change)
         }
-        self = .paths(paths)
+        self = .changes(changes)
+    }
+
+    private static func line(_ change: AnnouncedChange) -> String {
+        let path = PercentEncoding.encode(change.path.bytes)
+        guard let (version, attributes) = change.document else { return path }
+        let (time, mode) = (DecimalTime.text(attributes.mtime), String(attributes.mode & 0o777, radix: 8))
+        return "\(path) \(time) \(mode) \(PercentEncoding.encode(version.rawValue.utf8))"
+    }
+
+    private static func change(_ line: String) -> AnnouncedChange? {
+        let fields = line.split(separator: " ", omittingEmptySubsequences: false).map(String.init)
+        guard let path = path(fields[0]) else { return nil }
+        if fields.count == 1 { return AnnouncedChange(path) }
+        guard fields.count == 4, let time = DecimalTime.parse(fields[1]), let mode = UInt16(fields[2], radix: 8),
+            mode <= 0o777, let version = String(validating: PercentEncoding.decode(fields[3]), as: UTF8.self)
+        else { return nil }
+        return AnnouncedChange(path, ProviderVersion(version), RemoteAttributes(mtime: time, mode: mode))
     }
 
     private static func path(_ line: String) -> RelativePath? {
@@ -61,5 +83,5 @@ enum ChangeRecord: Equatable {
     }
 
     private static let all = "*"
-    private static let header = "quire-changes 1"
+    private static func header(_ version: Int) -> String { "quire-changes \(version)" }
 }

@@ -4,7 +4,7 @@ import QuireCore
 struct FeedCursor {
     /// The last record that was read.
     var position: Int
-    /// Of the listing, where that is known.
+    /// Of the listing, where that is known, or of the store's journal.
     var listing: ChangeCursor?
 
     var cursor: ChangeCursor { ChangeCursor("feed-\(position)/\(listing?.rawValue ?? "")") }

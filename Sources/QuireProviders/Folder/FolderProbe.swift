@@ -10,6 +10,7 @@ struct FolderProbe {
     var symlinks = true
     var modes = true
     var arbitraryNames = true
+    var folding: NameFolding = []
     var longestName = 255
     /// How long after its mtime a file may be written again with the same mtime.
     var granularity: Int64 = Fingerprint.racyWindowNanoseconds
@@ -42,7 +43,7 @@ struct FolderProbe {
         ProviderCapabilities(
             conditionalWrites: exchange && noReplace ? .atomic : .locked, stableIdentifiers: birthTimes,
             directoryMoves: true, symlinks: symlinks, attributes: modes, arbitraryNames: arbitraryNames,
-            longestName: longestName, versionGranularity: .nanoseconds(granularity))
+            folding: folding, longestName: longestName, versionGranularity: .nanoseconds(granularity))
     }
 
     /// What a folder is taken for until it was probed.
@@ -78,6 +79,13 @@ struct FolderProbe {
         let odd = FileName(unchecked: FolderLayout.stagingName().bytes + [0xFF])
         arbitraryNames = Self.make(odd, in: directory)
         try? SystemCalls.unlink(at: directory, odd)
+        for trial in FoldingTrial.all {
+            let name = FolderLayout.stagingName()
+            let (written, other) = (trial.written(name), trial.other(name))
+            guard Self.make(written, in: directory) else { continue }
+            if (try? SystemCalls.status(at: directory, other)) != nil { folding.insert(trial.folding) }
+            try? SystemCalls.unlink(at: directory, written)
+        }
     }
 
     private static func make(_ name: FileName, in directory: Int32) -> Bool {

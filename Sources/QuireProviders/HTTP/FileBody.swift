@@ -9,11 +9,31 @@ struct FileBody: AsyncSequence, Sendable {
     let path: String
     let offset: Int64
     let length: Int64
-    /// What is sent must have this SHA-256: else its last piece is not sent. Nil for whatever is there.
-    let checksum: ContentChecksum?
+    let end: End
     let pool: BlockingPool
     let bandwidth: Bandwidth
     let failure: Shortfall
+
+    /// What has to hold before the last piece is sent.
+    enum End: Sendable {
+        /// Whatever is there is sent.
+        case any
+        /// All has this SHA-256.
+        case checksum(ContentChecksum)
+        /// Who knows what may be sent agrees to this SHA-256.
+        case seal(@Sendable (ContentChecksum) async throws(ProviderError) -> Void)
+
+        /// Looks at the SHA-256 of all.
+        func check(_ found: ContentChecksum, _ path: String) async throws(ProviderError) {
+            switch self {
+            case .any: break
+            case .checksum(let known): if known != found { throw FileBody.changed(path) }
+            case .seal(let seal): try await seal(found)
+            }
+        }
+
+        fileprivate var isAny: Bool { if case .any = self { true } else { false } }
+    }
 
     /// Why a body was not given to its end. The request may fail with that, or with a connection that was closed for it.
     final class Shortfall: Sendable {
@@ -24,7 +44,7 @@ struct FileBody: AsyncSequence, Sendable {
         fileprivate func note(_ error: ProviderError) { state.withLock { $0 = error } }
     }
 
-    private static let piece = 256 << 10
+    private static let piece = 1 << 20
 
     func makeAsyncIterator() -> Iterator { Iterator(body: self) }
 
@@ -53,20 +73,19 @@ struct FileBody: AsyncSequence, Sendable {
         /// The next `count` bytes; the last ones only where all are what they should be.
         private mutating func read(_ count: Int) async throws(ProviderError) -> ByteBuffer {
             let (body, start, file, known) = (body, body.offset + position, file, hash)
-            let isLast = position + Int64(count) == body.length
             let (opened, buffer, next) = try await body.pool.run {
                 (_) throws(ProviderError) -> (SharedFile, ByteBuffer, SHA256) in
                 let open: SharedFile
                 if let file { open = file } else { open = try SharedFile(body.path) }
                 let buffer = try open.read(count, at: start)
                 var hash = known
-                if let checksum = body.checksum {
-                    buffer.withUnsafeReadableBytes { hash.update(bufferPointer: $0) }
-                    if isLast, Array(hash.finalize()) != checksum.bytes { throw FileBody.changed(body.path) }
-                }
+                if !body.end.isAny { buffer.withUnsafeReadableBytes { hash.update(bufferPointer: $0) } }
                 return (open, buffer, hash)
             }
             (self.file, hash) = (opened, next)
+            if !body.end.isAny, position + Int64(count) == body.length {
+                try await body.end.check(ContentChecksum(next.finalize()), body.path)
+            }
             return buffer
         }
     }

@@ -8,6 +8,8 @@ import Synchronization
 /// One caller at a time.
 final class FileSink: Sendable {
     private struct State {
+        /// Made with the first bytes: so a small document costs one change of thread.
+        var descriptor: Int32?
         var hasher = SHA256()
         var size: Int64 = 0
         var isKept = false
@@ -15,53 +17,56 @@ final class FileSink: Sendable {
 
     private let path: RelativePath
     private let destination: String
-    private let file: OpenFile
     private let pool: BlockingPool
     /// Innermost lock; hashing happens under it, on threads of the pool.
     private let state = Lock(State())
 
-    /// Creates the file.
+    /// The file is made when something is to be written into it.
     ///
     /// - Parameters:
     ///   - path: the item, for messages.
     ///   - destination: absolute path where nothing is yet.
-    static func create(
-        _ destination: String, for path: RelativePath, pool: BlockingPool
-    ) async throws(ProviderError) -> FileSink {
-        try await pool.run { (_) throws(ProviderError) in
-            let file = try ErrnoTranslation.about(path, "brought to \(destination)") { () throws(SystemFailure) in
-                OpenFile(
-                    taking: try SystemCalls.check("open") {
-                        open(destination, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
-                    })
-            }
-            return FileSink(path, destination, file, pool)
-        }
-    }
-
-    private init(_ path: RelativePath, _ destination: String, _ file: consuming OpenFile, _ pool: BlockingPool) {
+    init(_ destination: String, for path: RelativePath, pool: BlockingPool) {
         self.path = path
         self.destination = destination
-        self.file = file
         self.pool = pool
     }
 
-    deinit { if !state.withLock({ $0.isKept }) { _ = unlink(destination) } }
+    deinit {
+        let (descriptor, isKept) = state.withLock { ($0.descriptor, $0.isKept) }
+        guard let descriptor else { return }
+        close(descriptor)
+        if !isKept { _ = unlink(destination) }
+    }
+
+    /// The file's descriptor. Blocks.
+    private func descriptor() throws(ProviderError) -> Int32 {
+        if let known = state.withLock({ $0.descriptor }) { return known }
+        let made = try ErrnoTranslation.about(path, "brought to \(destination)") { () throws(SystemFailure) in
+            try SystemCalls.check("open") {
+                open(destination, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
+            }
+        }
+        state.withLock { $0.descriptor = made }
+        return made
+    }
 
     /// Bytes written so far.
     var size: Int64 { state.withLock { $0.size } }
 
     /// Writes the next bytes.
-    func write(_ bytes: [UInt8]) async throws(ProviderError) {
+    func write(_ piece: BodyPiece) async throws(ProviderError) {
         try await pool.run { (_) throws(ProviderError) in
-            let offset = self.state.withLock { state in
-                state.hasher.update(data: bytes)
-                defer { state.size += Int64(bytes.count) }
-                return state.size
-            }
-            let descriptor = self.file.descriptor
-            try ErrnoTranslation.about(self.path, "brought to \(self.destination)") { () throws(SystemFailure) in
-                try ContentCopy.write(bytes, to: descriptor, at: offset)
+            let descriptor = try self.descriptor()
+            try piece.forEachPart { (bytes) throws(ProviderError) in
+                let offset = self.state.withLock { state in
+                    state.hasher.update(bufferPointer: bytes)
+                    defer { state.size += Int64(bytes.count) }
+                    return state.size
+                }
+                try ErrnoTranslation.about(self.path, "brought to \(self.destination)") { () throws(SystemFailure) in
+                    try ContentCopy.write(bytes, to: descriptor, at: offset)
+                }
             }
         }
     }
@@ -70,10 +75,12 @@ final class FileSink: Sendable {
     ///
     /// - Parameter known: what should be in it, where that is known.
     /// - Throws: `.corrupt` where something else is; the file then goes.
-    func keep(_ known: ContentChecksum?) throws(ProviderError) -> ContentChecksum {
-        let digest = state.withLock { Array($0.hasher.finalize()) }
-        guard let checksum = ContentChecksum(bytes: digest), known == nil || known == checksum else {
-            throw ProviderError(.corrupt, "\(path): what arrived is not what was sent")
+    func keep(_ known: ContentChecksum?) async throws(ProviderError) -> ContentChecksum {
+        // Of what is empty nothing was written.
+        if size == 0 { try await pool.run { (_) throws(ProviderError) in _ = try self.descriptor() } }
+        let checksum = state.withLock { ContentChecksum($0.hasher.finalize()) }
+        guard known == nil || known == checksum else {
+            throw ProviderError(.corrupt, "what arrived of \(path) is not what was uploaded: its SHA-256 differs")
         }
         state.withLock { $0.isKept = true }
         return checksum

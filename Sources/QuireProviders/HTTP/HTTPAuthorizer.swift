@@ -31,3 +31,19 @@ package struct FixedAuthorizer: HTTPAuthorizer {
 
     package func learns(from refusal: HTTPAnswer, to request: HTTPRequest) -> Bool { false }
 }
+
+/// Where a provider's secret comes from.
+package enum SecretSource: Sendable {
+    /// A password or token; nil where there is none.
+    case known(String?)
+    /// Somebody else keeps it, who is asked before the first request, and before each until it is given.
+    case asked(@Sendable () async throws(ProviderError) -> String)
+
+    /// The authorizer that `make` makes of the secret.
+    func authorizer(_ make: @escaping @Sendable (String?) -> (any HTTPAuthorizer)?) -> (any HTTPAuthorizer)? {
+        switch self {
+        case .known(let secret): make(secret)
+        case .asked(let ask): LateAuthorizer(ask: ask, make: make)
+        }
+    }
+}

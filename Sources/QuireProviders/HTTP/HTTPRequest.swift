@@ -10,6 +10,8 @@ package struct HTTPRequest: Sendable {
         ///
         /// Where these have another SHA-256 than `checksum`, the last of them are not sent, and the request fails.
         case file(path: String, offset: Int64, length: Int64, checksum: ContentChecksum? = nil)
+        /// A document that programs may write to; the last of it is sent when it was sealed.
+        case live(LiveDocument)
         /// What `next` gives until it gives nil: `length` bytes in all, or the request fails.
         case pieces(length: Int64, next: @Sendable () async -> [UInt8]?)
 
@@ -19,6 +21,7 @@ package struct HTTPRequest: Sendable {
             case .none: 0
             case .bytes(let bytes): Int64(bytes.count)
             case .file(_, _, let length, _), .pieces(let length, _): length
+            case .live(let document): document.size.bytes
             }
         }
     }

@@ -43,6 +43,10 @@ package final class HTTPTransport: Sendable {
     private let pause = Lock<ContinuousClock.Instant?>(nil)
 
     private static let mostRedirects = 5
+    /// Who waits for a body over a slow connection is not kept waiting for a whole piece.
+    private static let longestGathering = Duration.milliseconds(20)
+    /// What one reading of a socket takes at most; up to four are under way for one request.
+    private static let largestReading = 256 << 10
 
     /// - Parameters:
     ///   - pin: the only certificate to accept; nil for what the system's authorities have signed for the host.
@@ -75,11 +79,11 @@ package final class HTTPTransport: Sendable {
     /// - Throws: `.unavailable` for every trouble on the way; `.cancelled`.
     package func send(_ request: HTTPRequest, limit: Int = 1 << 20) async throws(ProviderError) -> HTTPAnswer {
         var body: [UInt8] = []
-        var answer = try await exchange(request, through: nil) { (bytes) throws(ProviderError) in
-            guard body.count + bytes.count <= limit else {
+        var answer = try await exchange(request, through: nil) { (piece) throws(ProviderError) in
+            guard body.count + piece.count <= limit else {
                 throw ProviderError(.failed, "\(self.origin) answers with more than the \(limit) bytes expected")
             }
-            body += bytes
+            body += piece.bytes
         } reset: {
             body = []
         }
@@ -92,12 +96,12 @@ package final class HTTPTransport: Sendable {
     ///
     /// - Parameters:
     ///   - head: looks at a successful answer before any of its body comes; what it throws ends the request.
-    ///   - each: takes up to about a mebibyte; what it throws ends the request. Not called for an answer that is no success,
-    ///     whose body is in what is returned.
+    ///   - each: takes up to about a mebibyte, or what came within `longestGathering`; what it throws ends the request. Not
+    ///     called for an answer that is no success, whose body is in what is returned.
     /// - Throws: as `send`; what `head` and `each` throw. An answer that is shorter than it says is `.unavailable`.
     package func receive(
         _ request: HTTPRequest, head: (HTTPAnswer) throws(ProviderError) -> Void = { (_) throws(ProviderError) in },
-        each: ([UInt8]) async throws(ProviderError) -> Void
+        each: (BodyPiece) async throws(ProviderError) -> Void
     ) async throws(ProviderError) -> HTTPAnswer {
         try await exchange(request, through: traffic.down, head: head, each: each, reset: {})
     }
@@ -112,7 +116,7 @@ package final class HTTPTransport: Sendable {
     private func exchange(
         _ original: HTTPRequest, through bandwidth: Bandwidth?,
         head: (HTTPAnswer) throws(ProviderError) -> Void = { (_) throws(ProviderError) in },
-        each: ([UInt8]) async throws(ProviderError) -> Void, reset: () -> Void
+        each: (BodyPiece) async throws(ProviderError) -> Void, reset: () -> Void
     ) async throws(ProviderError) -> HTTPAnswer {
         var request = original
         var hasLearned = false
@@ -139,7 +143,7 @@ package final class HTTPTransport: Sendable {
     /// Sends it once; a safe one again where the kept connection had gone.
     private func attempt(
         _ request: HTTPRequest, _ bandwidth: Bandwidth?, _ look: (HTTPAnswer) throws(ProviderError) -> Void,
-        _ each: ([UInt8]) async throws(ProviderError) -> Void
+        _ each: (BodyPiece) async throws(ProviderError) -> Void
     ) async throws(ProviderError) -> HTTPAnswer {
         let deadline = request.timeLimit.map { ContinuousClock.now + $0 }
         let failure = FileBody.Shortfall()
@@ -165,15 +169,10 @@ package final class HTTPTransport: Sendable {
         case .bytes(let bytes):
             try await traffic.up.pass(bytes.count)
             sent.body = .bytes(ByteBuffer(bytes: bytes))
-        case .file(let path, _, 0, let checksum):
-            guard checksum == nil || checksum == .sha256(of: []) else { throw FileBody.changed(path) }
-            sent.body = .bytes(ByteBuffer())
         case .file(let path, let offset, let length, let checksum):
-            sent.body = .stream(
-                FileBody(
-                    path: path, offset: offset, length: length, checksum: checksum, pool: pool, bandwidth: traffic.up,
-                    failure: failure),
-                length: .known(length))
+            sent.body = try await body(path, offset, length, checksum.map { .checksum($0) } ?? .any, failure)
+        case .live(let document):
+            sent.body = try await body(document.path, 0, document.size.bytes, .seal(document.seal), failure)
         case .pieces(let length, let next):
             sent.body = .stream(
                 AsyncStream { [up = traffic.up] in
@@ -187,30 +186,44 @@ package final class HTTPTransport: Sendable {
         return try await client.execute(sent, deadline: deadline)
     }
 
+    private func body(
+        _ path: String, _ offset: Int64, _ length: Int64, _ end: FileBody.End, _ failure: FileBody.Shortfall
+    ) async throws -> HTTPClientRequest.Body {
+        guard length > 0 else {
+            try await end.check(.sha256(of: []), path)
+            return .bytes(ByteBuffer())
+        }
+        let body = FileBody(
+            path: path, offset: offset, length: length, end: end, pool: pool, bandwidth: traffic.up, failure: failure)
+        return .stream(body, length: .known(length))
+    }
+
     private func read(
         _ response: HTTPClientResponse, until deadline: ContinuousClock.Instant?, through bandwidth: Bandwidth?,
         _ look: (HTTPAnswer) throws(ProviderError) -> Void,
-        _ each: ([UInt8]) async throws(ProviderError) -> Void
+        _ each: (BodyPiece) async throws(ProviderError) -> Void
     ) async throws -> HTTPAnswer {
         let fields = HTTPFields(response.headers.map { (name: $0.name, value: $0.value) })
         var answer = HTTPAnswer(status: Int(response.status.code), fields: fields)
         if answer.isSuccess { try look(answer) }
-        var gathered: [UInt8] = []
+        var gathered = BodyPiece()
+        var begun = ContinuousClock.now
         for try await part in response.body {
-            gathered += part.readableBytesView
+            gathered.append(part)
             if let deadline, ContinuousClock.now > deadline { throw HTTPClientError.deadlineExceeded }
             if answer.isSuccess {
                 // What is not taken from the connection, the server does not send.
                 try await bandwidth?.pass(part.readableBytes)
-                guard gathered.count >= bandwidth?.piece(1 << 20) ?? 1 << 20 else { continue }
+                let isDue = ContinuousClock.now - begun >= Self.longestGathering
+                guard isDue || gathered.count >= bandwidth?.piece(1 << 20) ?? 1 << 20 else { continue }
                 try await each(gathered)
-                gathered.removeAll(keepingCapacity: true)
+                (gathered, begun) = (BodyPiece(), ContinuousClock.now)
             } else if gathered.count > ServerWords.limit {
                 break
             }
         }
         if Task.isCancelled { throw HTTPFailure.cancelled }
-        if answer.isSuccess { if !gathered.isEmpty { try await each(gathered) } } else { answer.body = gathered }
+        if answer.isSuccess { if gathered.count > 0 { try await each(gathered) } } else { answer.body = gathered.bytes }
         return answer
     }
 
@@ -254,12 +267,18 @@ package final class HTTPTransport: Sendable {
         // Above what any caller has under way: a lock must be renewed while everything else is busy uploading.
         configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = 64
         configuration.connectionPool.retryConnectionEstablishment = false
-        if let pin {
+        if pin != nil {
             var tls = TLSConfiguration.makeClientConfiguration()
             // The certificate itself is compared, which is stricter than any chain and any name in it.
             tls.certificateVerification = .none
             configuration.tlsConfiguration = tls
-            configuration.http1_1ConnectionDebugInitializer = { pin.check($0) }
+        }
+        configuration.http1_1ConnectionDebugInitializer = { channel in
+            // A body is handed from thread to thread once for each reading.
+            let readings = AdaptiveRecvByteBufferAllocator(minimum: 1024, initial: 4096, maximum: largestReading)
+            let isSet = channel.setOption(.recvAllocator, value: readings)
+            guard let pin else { return isSet }
+            return isSet.flatMap { pin.check(channel) }
         }
         return configuration
     }

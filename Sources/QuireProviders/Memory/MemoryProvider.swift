@@ -20,7 +20,7 @@ package final class MemoryProvider: DocumentProvider {
         case setAttributes(RelativePath)
         case move(RelativePath, to: RelativePath)
         case delete(RelativePath)
-        case announce([RelativePath]?)
+        case announce([AnnouncedChange]?)
         case freeSpace
         case thumbnails
         case thumbnail(String)
@@ -41,6 +41,7 @@ package final class MemoryProvider: DocumentProvider {
     package init(capabilities: ProviderCapabilities = MemoryProvider.full, quota: ByteCount? = nil) {
         self.capabilities = capabilities
         self.quota = quota
+        tree.withLock { $0.folding = capabilities.folding }
     }
 
     /// Everything that a provider can do.
@@ -96,8 +97,8 @@ package final class MemoryProvider: DocumentProvider {
     }
 
     /// Does nothing with it: whoever looks sees everything.
-    package func announce(_ paths: [RelativePath]?) async throws(ProviderError) {
-        try access(.announce(paths)) { (_) throws(ProviderError) in }
+    package func announce(_ changes: [AnnouncedChange]?) async throws(ProviderError) {
+        try access(.announce(changes)) { (_) throws(ProviderError) in }
     }
 
     package func item(at path: RelativePath) async throws(ProviderError) -> RemoteItem? {
@@ -126,7 +127,10 @@ package final class MemoryProvider: DocumentProvider {
         return try await pool.run { (cancellation) throws(ProviderError) in
             let sink = try PartSink(destination, for: path, range)
             try cancellation.check()
-            try sink.write(Array(content[Int(range.lowerBound)..<Int(range.upperBound)]))
+            let part = Array(content[Int(range.lowerBound)..<Int(range.upperBound)])
+            try part.withUnsafeBufferPointer { (bytes) throws(ProviderError) in
+                try sink.write(UnsafeRawBufferPointer(bytes))
+            }
             progress(sink.size)
             return item
         }
@@ -164,7 +168,7 @@ package final class MemoryProvider: DocumentProvider {
             if let quota, tree.used - Int64(freed) + Int64(bytes.count) > quota.bytes {
                 throw ProviderError(.noSpace, "\(path) does not fit into the quota of \(quota)")
             }
-            tree.place(path, .file(bytes), mtime: attributes.mtime, mode: attributes.mode)
+            tree.place(path, .file(bytes), mtime: attributes.mtime, mode: attributes.mode, tags: attributes.tags)
             var item = try tree.present(path, capabilities)
             item.checksum = content.checksum
             return item
@@ -197,7 +201,7 @@ package final class MemoryProvider: DocumentProvider {
         try MemoryNames.validate(path, capabilities)
         return try access(.createDirectory(path)) { (tree) throws(ProviderError) in
             try tree.check(path, .absent)
-            tree.place(path, .directory, mtime: attributes.mtime, mode: attributes.mode)
+            tree.place(path, .directory, mtime: attributes.mtime, mode: attributes.mode, tags: attributes.tags)
             return try tree.present(path, capabilities)
         }
     }
@@ -209,7 +213,7 @@ package final class MemoryProvider: DocumentProvider {
         return try access(.setAttributes(path)) { (tree) throws(ProviderError) in
             try tree.expect(path, version)
             guard capabilities.attributes else { throw MemoryTree.unsupported(path, "keep attributes") }
-            tree.setAttributes(path, mtime: attributes.mtime, mode: attributes.mode)
+            tree.setAttributes(path, attributes)
             return try tree.present(path, capabilities)
         }
     }

@@ -14,6 +14,7 @@ package struct MemoryTree: Sendable {
         package var identifier: Int
         package var mtime: FileTime
         package var mode: UInt16
+        package var tags: [String] = []
 
         /// The bytes of a file; nil for anything else.
         package var content: [UInt8]? {
@@ -38,6 +39,8 @@ package struct MemoryTree: Sendable {
     /// Which storage this is; setting it plays another disk.
     package var identity = "memory-\(String(UInt64.random(in: 0 ... .max), radix: 16))"
     var isOnline = true
+    /// Which names are one place.
+    var folding: NameFolding = []
     var operations: [MemoryProvider.Operation] = []
     /// By name, with the count of the change that stored them.
     var thumbnails: [String: (picture: [UInt8], stored: Int)] = [:]
@@ -45,6 +48,18 @@ package struct MemoryTree: Sendable {
     var thumbnailCounter = 0
 
     init() {}
+
+    /// Where something is that is asked for at `path`: by another name, where that is the same.
+    private func resolved(_ path: RelativePath) -> RelativePath {
+        guard !folding.isEmpty else { return path }
+        return path.components.reduce(.root) { directory, name in
+            let folded = FoldedName(name, folding)
+            let there = nodes.keys.first { key in
+                key.parent == directory && key.name.map { FoldedName($0, folding) } == folded
+            }
+            return there ?? directory.appending(name)
+        }
+    }
 
     /// Remembers what is at `path` as an earlier version.
     mutating func keepVersion(_ path: RelativePath, _ capabilities: ProviderCapabilities) {
@@ -71,12 +86,16 @@ package struct MemoryTree: Sendable {
     /// Removes the item at `path` with all below it.
     package mutating func remove(_ path: RelativePath) {
         counter += 1
+        let path = resolved(path)
         for key in nodes.keys where key.isInside(path) { nodes[key] = nil }
     }
 
     /// Moves the item at `path` with all below it.
     package mutating func move(_ path: RelativePath, to destination: RelativePath) {
         counter += 1
+        let path = resolved(path)
+        let target = destination.parent.flatMap { parent in destination.name.map(resolved(parent).appending) }
+        let destination = target ?? destination
         for (key, node) in nodes {
             guard let rest = key.removing(ancestor: path) else { continue }
             nodes[key] = nil
@@ -84,17 +103,28 @@ package struct MemoryTree: Sendable {
         }
     }
 
-    mutating func place(_ path: RelativePath, _ data: Content, mtime: FileTime, mode: UInt16) {
+    mutating func place(
+        _ path: RelativePath, _ data: Content, mtime: FileTime, mode: UInt16, tags: [String]? = nil
+    ) {
         counter += 1
+        let path = resolved(path)
         nodes[path] = Node(
             data: data, version: counter, identifier: nodes[path]?.identifier ?? counter, mtime: mtime,
-            mode: mode & 0o777)
+            mode: mode & 0o777, tags: tags ?? nodes[path]?.tags ?? [])
     }
 
-    mutating func setAttributes(_ path: RelativePath, mtime: FileTime, mode: UInt16) {
+    /// Sets the tags of the item at `path`, as another client would.
+    package mutating func setTags(_ path: RelativePath, _ tags: [String]) {
+        guard let node = nodes[resolved(path)] else { return }
+        setAttributes(path, RemoteAttributes(mtime: node.mtime, mode: node.mode, tags: tags))
+    }
+
+    mutating func setAttributes(_ path: RelativePath, _ attributes: RemoteAttributes) {
         counter += 1
-        nodes[path]?.mtime = mtime
-        nodes[path]?.mode = mode & 0o777
+        let path = resolved(path)
+        nodes[path]?.mtime = attributes.mtime
+        nodes[path]?.mode = attributes.mode & 0o777
+        if let tags = attributes.tags { nodes[path]?.tags = tags }
         nodes[path]?.version = counter
     }
 
@@ -108,12 +138,13 @@ package struct MemoryTree: Sendable {
                 path: path, kind: .directory, version: ProviderVersion("0"), size: .zero,
                 mtime: FileTime(nanoseconds: 0))
         }
-        guard let node = nodes[path] else { return nil }
+        guard let node = nodes[resolved(path)] else { return nil }
         var item = RemoteItem(
             path: path, kind: node.kind, version: ProviderVersion("\(node.version)"), size: .zero,
             mtime: capabilities.attributes ? node.mtime : FileTime(nanoseconds: Int64(node.version)),
             mode: capabilities.attributes && node.kind != .symlink ? node.mode : nil,
-            identifier: capabilities.stableIdentifiers ? "\(node.identifier)" : nil)
+            identifier: capabilities.stableIdentifiers ? "\(node.identifier)" : nil,
+            tags: capabilities.attributes ? node.tags : nil)
         switch node.data {
         case .file(let bytes): item.size = ByteCount(Int64(bytes.count))
         case .symlink(let target):
@@ -131,14 +162,15 @@ package struct MemoryTree: Sendable {
 
     /// What `put` and its like demand of the place they write to.
     func check(_ path: RelativePath, _ expecting: Precondition) throws(ProviderError) {
-        if let parent = path.parent, !parent.isRoot, nodes[parent]?.kind != .directory {
+        if let parent = path.parent, !parent.isRoot, nodes[resolved(parent)]?.kind != .directory {
             throw ProviderError(.parentMissing, "\(path) cannot be written: its directory is not there")
         }
         switch expecting {
         case .absent:
-            if nodes[path] != nil { throw ProviderError.refused(path) }
+            if nodes[resolved(path)] != nil { throw ProviderError.refused(path) }
         case .version(let version):
-            guard let node = nodes[path], node.kind != .directory, "\(node.version)" == version.rawValue else {
+            guard let node = nodes[resolved(path)], node.kind != .directory, "\(node.version)" == version.rawValue
+            else {
                 throw ProviderError.refused(path)
             }
         }
@@ -146,7 +178,7 @@ package struct MemoryTree: Sendable {
 
     /// What calls on an item that is there demand of it.
     func expect(_ path: RelativePath, _ version: ProviderVersion?) throws(ProviderError) {
-        guard let node = nodes[path] else { throw ProviderError.notFound(path) }
+        guard let node = nodes[resolved(path)] else { throw ProviderError.notFound(path) }
         guard version.map({ $0.rawValue == "\(node.version)" }) ?? (node.kind == .directory) else {
             throw ProviderError.refused(path)
         }

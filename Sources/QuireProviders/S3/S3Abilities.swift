@@ -10,6 +10,8 @@ package struct S3Abilities: Sendable, Hashable {
     package var wantsQuotes = true
     /// `If-Match` keeps what is another from being removed.
     package var deletesChecked = false
+    /// Where it does not: a document is removed by putting a vacancy in its place (`S3Vacancy`), under a condition.
+    package var removesByVacancy = false
     /// A copy heeds conditions on what it replaces and on what it copies.
     package var copiesChecked = false
     /// The bucket keeps what was replaced.
@@ -18,13 +20,18 @@ package struct S3Abilities: Sendable, Hashable {
     package var refusedBytes: Set<UInt8> = []
     /// A directory whose last key is gone is in the way of others: see `S3Vacancy`.
     package var keepsDirectories = false
+    /// `If-None-Match: *` keeps a document also from the place of a directory that others' keys are below.
+    package var guardsDirectories = false
+    /// Which keys are one object.
+    package var folding: NameFolding = []
 
     /// As the engine sees it.
     package var capabilities: ProviderCapabilities {
         ProviderCapabilities(
-            conditionalWrites: createsOnce && replacesChecked && deletesChecked ? .atomic : .detected,
+            conditionalWrites: createsOnce && replacesChecked && (deletesChecked || removesByVacancy)
+                ? .atomic : .detected,
             stableIdentifiers: false, directoryMoves: false, symlinks: false, attributes: false, arbitraryNames: false,
-            earlierVersions: keepsVersions)
+            earlierVersions: keepsVersions, folding: folding)
     }
 
     /// An entity tag as the store wants it.
@@ -59,64 +66,91 @@ struct S3Probe {
         guard first.isSuccess, let tag = first.fields["ETag"].map({ S3EntityTag.plain($0) }) else {
             throw client.error(first, "\(client.address.place) cannot be written to")
         }
-        abilities.createsOnce = try refuses(try await put("two", .absent))
-        let wrong = "\"\(String(repeating: "0", count: 32))\""
-        if abilities.createsOnce, try refuses(try await put("two", .version(wrong))) {
-            if try sure(try await put("two", .version("\"\(tag)\""))).isSuccess {
+        abilities.createsOnce = try client.refuses(try await put("two", .absent))
+        let wrong = S3EntityTag.nobodys
+        if abilities.createsOnce, try client.refuses(try await put("two", .version(wrong))) {
+            if try client.sure(try await put("two", .version("\"\(tag)\""))).isSuccess {
                 abilities.replacesChecked = true
-            } else if try sure(try await put("two", .version(tag))).isSuccess {
+            } else if try client.sure(try await put("two", .version(tag))).isSuccess {
                 abilities.replacesChecked = true
                 abilities.wantsQuotes = false
             }
         }
         let copied = try await client.copy(key, unchanged: wrong, to: copyKey, .none).answer
-        if try refuses(copied, orFails: true), try sure(try await put("there", .none, copyKey)).isSuccess {
+        if try client.refuses(copied, orFails: true), try client.sure(try await put("there", .none, copyKey)).isSuccess
+        {
             let second = try await client.copy(key, unchanged: nil, to: copyKey, .absent).answer
-            abilities.copiesChecked = try refuses(second, orFails: true)
+            abilities.copiesChecked = try client.refuses(second, orFails: true)
         }
         let kept = try await client.delete(key, .version(abilities.tag(ProviderVersion(S3EntityTag.plain(wrong)))))
-        if try refuses(kept) { abilities.deletesChecked = try sure(try await client.head(key)).isSuccess }
+        if try client.refuses(kept) { abilities.deletesChecked = try client.sure(try await client.head(key)).isSuccess }
         abilities.keepsVersions = try await client.keepsVersions()
         if abilities.createsOnce, abilities.replacesChecked {
-            abilities.keepsDirectories = try await keepsDirectories(abilities)
+            try await tryDirectories(&abilities)
+            if !abilities.deletesChecked, !abilities.keepsDirectories {
+                abilities.removesByVacancy = try await canVacate(abilities)
+            }
         }
         for byte in Self.risky where try await !isKept(byte) { abilities.refusedBytes.insert(byte) }
+        abilities.folding = try await folding()
         return abilities
     }
 
-    /// Whether an answer refuses what a condition is against. A store that knows no such condition says so, or does it.
-    ///
-    /// - Parameter orFails: a store may also fail at it, which is no refusal.
-    private func refuses(_ answer: HTTPAnswer, orFails: Bool = false) throws(ProviderError) -> Bool {
-        if orFails, answer.status == 500 { return false }
-        return try [409, 412].contains(sure(answer).status)
-    }
-
-    /// An answer that is about what was asked: a store that is busy for a moment must not be taken for one that knows
-    /// conditions, nor for one that knows none.
-    private func sure(_ answer: HTTPAnswer) throws(ProviderError) -> HTTPAnswer {
-        guard !answer.provesNothing, answer.status != 403, answer.status != 500 else {
-            throw client.error(answer, "\(client.address.place) cannot be tried")
+    private func folding() async throws(ProviderError) -> NameFolding {
+        var found: NameFolding = []
+        guard let name = path.name, let parent = path.parent else { return found }
+        for trial in FoldingTrial.all {
+            let written = client.address.key(parent.appending(trial.written(name)))
+            let other = client.address.key(parent.appending(trial.other(name)))
+            _ = try client.sure(try await put("folding", .none, written))
+            if try client.sure(try await client.head(other)).isSuccess { found.insert(trial.folding) }
         }
-        return answer
+        return found
     }
 
-    /// Whether a directory stays after its last key, and its place can be taken as `S3Vacancy` does.
-    private func keepsDirectories(_ abilities: S3Abilities) async throws(ProviderError) -> Bool {
-        var abilities = abilities
-        abilities.keepsDirectories = true
-        let vacancy = S3Vacancy(client: client, abilities: abilities)
+    /// Whether a directory stays after its last key, and its place can be taken as `S3Vacancy` does; and whether it can be
+    /// taken before.
+    private func tryDirectories(_ abilities: inout S3Abilities) async throws(ProviderError) {
         guard let name = path.name, let parent = path.parent,
             let directory = FileName(name.bytes + Array("-directory".utf8)).map(parent.appending)
-        else { return false }
+        else { return }
+        let key = client.address.key(directory)
         let inside = client.address.directoryKey(directory) + Array("inside".utf8)
-        _ = try sure(try await put("inside", .none, inside))
-        _ = try sure(try await client.delete(inside))
-        guard try await vacancy.isDirectoryWithContent(directory) else { return false }
+        _ = try client.sure(try await put("inside", .none, inside))
+        let guards = try client.refuses(try await put("document", .absent, key))
+        if !guards { _ = try client.sure(try await client.delete(key)) }
+        _ = try client.sure(try await client.delete(inside))
+        var assumed = abilities
+        assumed.keepsDirectories = true
+        let vacancy = S3Vacancy(client: client, abilities: assumed)
+        guard try await vacancy.isDirectoryWithContent(directory) else { return }
         let taken = try await vacancy.publish(directory, .absent) { (condition) async throws(ProviderError) in
-            try await put("document", condition, client.address.key(directory))
+            try await put("document", condition, key)
         }
-        return try sure(taken).isSuccess
+        abilities.keepsDirectories = try client.sure(taken).isSuccess
+        abilities.guardsDirectories = guards && abilities.keepsDirectories
+    }
+
+    /// Whether a document can become a vacancy that is known as one, and a document again.
+    private func canVacate(_ abilities: S3Abilities) async throws(ProviderError) -> Bool {
+        var abilities = abilities
+        abilities.removesByVacancy = true
+        let vacancy = S3Vacancy(client: client, abilities: abilities)
+        guard let name = path.name, let parent = path.parent,
+            let document = FileName(name.bytes + Array("-document".utf8)).map(parent.appending)
+        else { return false }
+        let documentKey = client.address.key(document)
+        let put = try client.sure(try await put("removed", .absent, documentKey))
+        guard put.isSuccess, let tag = put.fields["ETag"].map({ S3EntityTag.plain($0) }) else { return false }
+        guard try client.sure(try await vacancy.vacate(document, ProviderVersion(tag))).isSuccess else { return false }
+        guard try client.refuses(try await vacancy.vacate(document, ProviderVersion(tag))) else { return false }
+        guard let listed = try await client.listAll(documentKey).first(where: { $0.key == documentKey }),
+            S3Sign(listed) == .vacancy
+        else { return false }
+        let taken = try await vacancy.publish(document, .absent) { (condition) async throws(ProviderError) in
+            try await self.put("again", condition, documentKey)
+        }
+        return try client.sure(taken).isSuccess
     }
 
     private func isKept(_ byte: UInt8) async throws(ProviderError) -> Bool {

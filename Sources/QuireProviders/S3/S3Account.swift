@@ -60,20 +60,23 @@ package struct S3Account: Sendable, Hashable, CustomStringConvertible {
     /// The provider, not yet connected.
     ///
     /// - Parameters:
-    ///   - secret: the secret key that belongs to the access key; nil where there is none.
+    ///   - secret: the secret key that belongs to the access key.
     ///   - pace: as for `S3Provider.init`.
     ///   - traffic: what content passes through.
     package func makeProvider(
-        secret: String?, pace: ListingPace? = nil, traffic: Traffic = Traffic(), logger: Logger
+        secret: SecretSource, pace: ListingPace? = nil, traffic: Traffic = Traffic(), logger: Logger
     ) -> S3Provider {
         let address = S3Address(
             endpoint: endpoint, bucket: bucket, prefix: prefix, region: region ?? "us-east-1",
             isVirtualHost: isVirtualHost)
-        let credentials =
-            if let user { S3Credentials(accessKey: user, secretKey: secret ?? "") } else {
-                S3Credentials.ofThisUser(profile: profile)
+        let signer =
+            if let user {
+                secret.authorizer { secret in
+                    S3Signer(S3Credentials(accessKey: user, secretKey: secret ?? ""), region: address.region)
+                }
+            } else {
+                S3Credentials.ofThisUser(profile: profile).map { S3Signer($0, region: address.region) }
             }
-        let signer = credentials.map { S3Signer($0, region: address.region) }
         return S3Provider(
             client: S3Client(
                 address, signer: signer, pin: pin.flatMap(CertificatePin.init(hex:)), traffic: traffic), pace: pace,

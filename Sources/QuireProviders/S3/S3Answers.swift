@@ -20,6 +20,9 @@ struct S3Page: Sendable {
 
 /// An entity tag as it is compared and kept: S3 quotes it in some places and not in others.
 enum S3EntityTag {
+    /// A tag that no object has.
+    static let nobodys = "\"\(String(repeating: "0", count: 32))\""
+
     static func plain(_ text: String) -> String {
         var text = text[...]
         if text.hasPrefix("W/") { text = text.dropFirst(2) }

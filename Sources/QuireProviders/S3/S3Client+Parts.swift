@@ -87,7 +87,9 @@ extension S3Client {
 
     private func read(_ request: HTTPRequest, _ receiver: any XMLReceiver) async throws(ProviderError) {
         let reader = try XMLReader(receiver)
-        let answer = try await transport.receive(request) { (bytes) throws(ProviderError) in try reader.read(bytes) }
+        let answer = try await transport.receive(request) { (piece) throws(ProviderError) in
+            try reader.read(piece.bytes)
+        }
         guard answer.isSuccess else { throw error(answer, "the parts of an upload cannot be listed") }
         try reader.finish()
     }

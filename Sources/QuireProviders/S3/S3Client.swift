@@ -95,13 +95,13 @@ package struct S3Client: Sendable {
         var size = 0
         let request = HTTPRequest(
             "GET", address.bucketTarget, query: query.sorted().joined(separator: "&"))
-        let answer = try await transport.receive(request) { (bytes) throws(ProviderError) in
-            size += bytes.count
+        let answer = try await transport.receive(request) { (piece) throws(ProviderError) in
+            size += piece.count
             guard size <= Self.pageLimit else {
                 throw ProviderError(
                     .failed, "\(address.place): a page of its listing is longer than \(Self.pageLimit) bytes")
             }
-            try reader.read(bytes)
+            try reader.read(piece.bytes)
         }
         guard answer.isSuccess else { throw error(answer, "\(address.place) cannot be listed") }
         try reader.finish()
@@ -134,6 +134,15 @@ package struct S3Client: Sendable {
             next = page.next
         }
         return objects
+    }
+
+    /// What is below a directory, its marker included; two objects at least, where there are as many.
+    func objects(below path: RelativePath) async throws(ProviderError) -> [S3Object] {
+        let key = address.directoryKey(path)
+        let first = try await list(key, limit: 2)
+        let found = first.objects.filter { S3Sign($0) != .vacancy }
+        guard found.count < first.objects.count, first.next != nil else { return found }
+        return try await listAll(key, after: first).filter { S3Sign($0) != .vacancy }
     }
 
     /// An answer that is no success, as an error.

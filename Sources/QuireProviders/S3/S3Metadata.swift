@@ -10,10 +10,17 @@ enum S3Metadata {
     static let mode = "x-amz-meta-quire-mode"
 
     static func fields(_ attributes: RemoteAttributes, _ content: ContentChecksum) -> HTTPFields {
-        let fraction = String(attributes.mtime.subsecondNanoseconds + 1_000_000_000).dropFirst()
-        return [
-            checksum: content.description, mtime: "\(attributes.mtime.seconds).\(fraction)",
+        [
+            checksum: content.description, mtime: DecimalTime.text(attributes.mtime),
             mode: String(attributes.mode & 0o777, radix: 8), "Content-Type": "application/octet-stream",
         ]
+    }
+
+    /// The time in an answer about an object; nil where it has none.
+    static func mtime(_ answer: HTTPAnswer) -> FileTime? { answer.fields[mtime].flatMap { DecimalTime.parse($0) } }
+
+    /// The permission bits in an answer about an object; nil where it has none.
+    static func mode(_ answer: HTTPAnswer) -> UInt16? {
+        answer.fields[mode].flatMap { UInt16($0, radix: 8) }.flatMap { $0 <= 0o777 ? $0 : nil }
     }
 }

@@ -36,7 +36,7 @@ extension S3Provider {
 
     package func delete(_ path: RelativePath, expecting version: ProviderVersion?) async throws(ProviderError) {
         try validate(path)
-        try await checkWritable()
+        try await checkDeletable()
         let answer = try await client.head(client.address.key(path))
         let sign = S3Sign(answer)
         if answer.isSuccess, sign == nil {
@@ -48,7 +48,7 @@ extension S3Provider {
             throw client.error(answer, "\(path) cannot be removed")
         }
         let key = client.address.directoryKey(path)
-        let below = try await objects(below: path)
+        let below = try await client.objects(below: path)
         guard !below.isEmpty || sign == .directory else {
             try await confirm()
             throw ProviderError.notFound(path)
@@ -57,6 +57,8 @@ extension S3Provider {
         guard below.allSatisfy({ $0.key == key }) else {
             throw ProviderError(.notEmpty, "\(path) is not empty at the provider")
         }
+        // What takes its place is not known, or needs room.
+        try await checkWritable()
         state.withLock { _ = $0.directories.remove(path) }
         try await removeDirectory(path, sign?.version ?? below.first.map { ProviderVersion($0.entityTag) })
     }
@@ -78,8 +80,10 @@ extension S3Provider {
     /// Removes a file of this version.
     func remove(_ path: RelativePath, version: ProviderVersion) async throws(ProviderError) {
         let condition: S3Client.Condition = abilities.deletesChecked ? .version(abilities.tag(version)) : .none
+        var vacates = abilities.removesByVacancy
+        if !vacates { vacates = try await vacancy.isDirectoryWithContent(path) }
         let answer =
-            try await vacancy.isDirectoryWithContent(path)
+            vacates
             ? try await vacancy.vacate(path, version)
             : try await client.delete(client.address.key(path), condition)
         if answer.isSuccess { return }
@@ -124,6 +128,6 @@ extension S3Provider {
         return try await put(
             destination,
             content: UploadContent(snapshotPath: file.path, size: fetched.size, checksum: checksum),
-            attributes: RemoteAttributes(mtime: source.mtime, mode: 0o644), expecting: .absent)
+            attributes: RemoteAttributes(mtime: source.mtime, mode: source.mode ?? 0o644), expecting: .absent)
     }
 }

@@ -11,7 +11,9 @@ extension S3Provider {
         var hasMoved = false
         for path in paths {
             do throws(ProviderError) {
-                guard abilities.createsOnce, abilities.deletesChecked, let destination = try await setAside(path) else {
+                guard abilities.createsOnce, abilities.deletesChecked || abilities.removesByVacancy,
+                    let destination = try await setAside(path)
+                else {
                     tree.left(client.address.key(path), "other objects make it a directory")
                     continue
                 }

@@ -7,14 +7,19 @@ extension S3Provider {
         return try await FeedReader(
             feed: state.withLock { $0.feed },
             list: { () async throws(ProviderError) in try await self.list() },
-            look: { (path) async throws(ProviderError) in try await self.look(path) }
+            look: { (path) async throws(ProviderError) in try await self.look(path) },
+            listsAttributes: false, mostLookedAtFirst: Self.mostLookedAtFirst
         ).changes(since: cursor)
     }
 
-    package func announce(_ paths: [RelativePath]?) async throws(ProviderError) {
+    package func announce(_ changes: [AnnouncedChange]?) async throws(ProviderError) {
         try checkConnected()
-        try await state.withLock { $0.feed }?.announce(ChangeRecord(paths))
+        try await state.withLock { $0.feed }?.announce(ChangeRecord(changes))
     }
+
+    /// Up to as many documents are looked at one by one when a device sees the store for the first time: listings do not have
+    /// their times.
+    private static let mostLookedAtFirst = 128
 
     private func list() async throws(ProviderError) -> [RemoteItem] {
         let tree = S3Tree(client.address, logger)
@@ -39,12 +44,12 @@ extension S3Provider {
     ) async throws(ProviderError) -> RemoteItem {
         try validate(path)
         try checkConnected()
-        let sink = try await FileSink.create(destination, for: path, pool: client.transport.pool)
+        let sink = FileSink(destination, for: path, pool: client.transport.pool)
         let earlier = S3Version(version)
         var request = HTTPRequest("GET", client.address.target(client.address.key(path)))
         if let earlier { request.query = earlier.query } else { request.fields["If-Match"] = abilities.tag(version) }
-        let answer = try await client.transport.receive(request) { (bytes) throws(ProviderError) in
-            try await sink.write(bytes)
+        let answer = try await client.transport.receive(request) { (piece) throws(ProviderError) in
+            try await sink.write(piece)
             progress(ByteCount(sink.size))
         }
         if answer.status == 404 {
@@ -57,7 +62,7 @@ extension S3Provider {
         if let earlier, earlier.isThat(of: answer) { item.version = version }
         // Some stores answer with whatever is there.
         guard item.version == version, item.size.bytes == sink.size else { throw ProviderError.refused(path) }
-        item.checksum = try sink.keep(item.checksum)
+        item.checksum = try await sink.keep(item.checksum)
         return item
     }
 
@@ -79,8 +84,8 @@ extension S3Provider {
             guard item.version == version else { throw ProviderError.refused(path) }
             item.size = ByteCount(try ContentRange.total(answer, range, path))
             found = item
-        } each: { (bytes) throws(ProviderError) in
-            try await pool.run { (_) throws(ProviderError) in try sink.write(bytes) }
+        } each: { (piece) throws(ProviderError) in
+            try await pool.run { (_) throws(ProviderError) in try sink.write(piece) }
             progress(sink.size)
         }
         if answer.status == 404 {
@@ -113,28 +118,20 @@ extension S3Provider {
 
     /// Whether a marker or anything else is below `path`, or what stands for a directory is there.
     func isDirectory(_ path: RelativePath) async throws(ProviderError) -> Bool {
-        if try await !objects(below: path).isEmpty { return true }
+        if try await !client.objects(below: path).isEmpty { return true }
         guard abilities.keepsDirectories else { return false }
         return try await S3Sign(client.head(client.address.key(path))) == .directory
     }
 
-    /// What is below a directory, its marker included; two objects at least, where there are as many.
-    func objects(below path: RelativePath) async throws(ProviderError) -> [S3Object] {
-        let key = client.address.directoryKey(path)
-        let first = try await client.list(key, limit: 2)
-        let found = first.objects.filter { S3Sign($0) != .vacancy }
-        guard found.count < first.objects.count, first.next != nil else { return found }
-        return try await client.listAll(key, after: first).filter { S3Sign($0) != .vacancy }
-    }
-
-    /// A file, from the fields of an answer about it.
+    /// A file, from the fields of an answer about it: with the attributes that were uploaded, where they are in its metadata.
     static func item(_ path: RelativePath, _ answer: HTTPAnswer) -> RemoteItem {
         RemoteItem(
             path: path, kind: .file,
             version: ProviderVersion(S3EntityTag.plain(answer.fields["ETag"] ?? "")),
             size: ByteCount(answer.fields["Content-Length"].flatMap { Int64($0) } ?? 0),
-            mtime: answer.fields["Last-Modified"].flatMap { HTTPDate.parse($0) }
+            mtime: S3Metadata.mtime(answer) ?? answer.fields["Last-Modified"].flatMap { HTTPDate.parse($0) }
                 ?? .unknown,
+            mode: S3Metadata.mode(answer),
             checksum: answer.fields[S3Metadata.checksum].flatMap { ContentChecksum(hex: $0) })
     }
 

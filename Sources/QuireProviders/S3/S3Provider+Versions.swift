@@ -14,7 +14,7 @@ extension S3Provider {
             try await confirm()
             throw ProviderError.notFound(path)
         }
-        return entries.filter { !$0.isLatest }.map { entry in
+        return entries.filter { !$0.isLatest && S3Sign($0.object) == nil }.map { entry in
             RemoteItem(
                 path: path, kind: .file, version: S3Version(identifier: entry.identifier).version,
                 size: ByteCount(entry.object.size), mtime: entry.object.modified)

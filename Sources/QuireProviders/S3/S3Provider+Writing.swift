@@ -1,28 +1,55 @@
 package import QuireCore
 import Synchronization
 
+extension S3Provider: DirectUploading {
+    /// What an object remembers of a document, its checksum, is sent before the document.
+    package var takesLiveDocuments: Bool { false }
+
+    package func put(
+        _ path: RelativePath, direct content: DirectContent, attributes: RemoteAttributes, expecting: Precondition
+    ) async throws(ProviderError) -> RemoteItem {
+        guard case .bytes(let bytes, let checksum) = content else {
+            throw ProviderError(.unsupported, "\(path): object stores want to know a document before it is sent")
+        }
+        return try await put(path, content.size, checksum, attributes, expecting) { (fields) throws(ProviderError) in
+            try await S3WholeUpload(
+                client: client, abilities: abilities, path: path, body: .bytes(bytes), checksum: checksum,
+                fields: fields, condition: condition(expecting)
+            ).run()
+        }
+    }
+}
+
 extension S3Provider {
     package func put(
         _ path: RelativePath, content: UploadContent, attributes: RemoteAttributes, expecting: Precondition
+    ) async throws(ProviderError) -> RemoteItem {
+        try await put(path, content.size, content.checksum, attributes, expecting) { (fields) throws(ProviderError) in
+            try await S3Upload(
+                client: client, abilities: abilities, path: path, content: content, fields: fields,
+                condition: condition(expecting)
+            ).run()
+        }
+    }
+
+    /// - Parameter send: given what the object is to remember; returns the answer to what published it.
+    private func put(
+        _ path: RelativePath, _ size: ByteCount, _ checksum: ContentChecksum, _ attributes: RemoteAttributes,
+        _ expecting: Precondition, _ send: (HTTPFields) async throws(ProviderError) -> HTTPAnswer
     ) async throws(ProviderError) -> RemoteItem {
         try validate(path)
         try await checkWritable()
         try await requireParent(path)
         try await expect(path, expecting)
-        let upload = S3Upload(
-            client: client, abilities: abilities, path: path, content: content,
-            fields: S3Metadata.fields(attributes, content.checksum), condition: condition(expecting))
-        let answer = try await upload.run()
+        let answer = try await send(S3Metadata.fields(attributes, checksum))
         guard answer.isSuccess else { throw writingError(answer, path, expecting) }
         guard let tag = answer.fields["ETag"], !tag.isEmpty else {
-            guard let item = try await look(path), item.checksum == content.checksum else {
-                throw ProviderError.refused(path)
-            }
+            guard let item = try await look(path), item.checksum == checksum else { throw ProviderError.refused(path) }
             return item
         }
         return RemoteItem(
-            path: path, kind: .file, version: ProviderVersion(S3EntityTag.plain(tag)), size: content.size,
-            mtime: attributes.mtime, checksum: content.checksum)
+            path: path, kind: .file, version: ProviderVersion(S3EntityTag.plain(tag)), size: size,
+            mtime: attributes.mtime, checksum: checksum)
     }
 
     package func putSymlink(
@@ -64,7 +91,7 @@ extension S3Provider {
     func expect(_ path: RelativePath, _ expecting: Precondition) async throws(ProviderError) {
         switch expecting {
         case .absent where abilities.createsOnce:
-            if try await isDirectory(path) { throw ProviderError.refused(path) }
+            if !abilities.guardsDirectories, try await isDirectory(path) { throw ProviderError.refused(path) }
         case .absent: if try await look(path) != nil { throw ProviderError.refused(path) }
         case .version(let version):
             guard !abilities.replacesChecked else { return }

@@ -54,7 +54,7 @@ package final class S3Provider: DocumentProvider {
         _ = try await client.list(client.address.key(StoreLayout.control), limit: 1)
         var found = try await readIdentity()
         if let expected, found?.identity != expected { throw presence.another(found) }
-        if let identity = found?.identity, presence.isKnown(identity) { return identity }
+        if let identity = found?.identity, presence.isKnown(identity, capabilities) { return identity }
         do throws(ProviderError) {
             let abilities = try await tryOut()
             if found == nil { found = try await createIdentity(abilities) }
@@ -85,6 +85,22 @@ package final class S3Provider: DocumentProvider {
     func checkWritable() async throws(ProviderError) {
         try checkConnected()
         if state.withLock({ $0.isUntried }) { try await tryOut() }
+    }
+
+    /// The beginning of a deletion, which needs no room: what a full store does with conditions on it is tried by itself.
+    ///
+    /// - Throws: as `checkConnected`; `.noSpace` where that cannot be tried either.
+    func checkDeletable() async throws(ProviderError) {
+        try checkConnected()
+        guard state.withLock({ $0.isUntried && !$0.abilities.deletesChecked }) else { return }
+        do throws(ProviderError) {
+            try await tryOut()
+        } catch let refusal {
+            guard refusal.code == .noSpace, let found = try await S3DeletionProbe(client: client).run() else {
+                throw refusal
+            }
+            state.withLock { if $0.isUntried { $0.abilities = found } }
+        }
     }
 
     package func freeSpace() async throws(ProviderError) -> ByteCount? {

@@ -58,17 +58,11 @@ struct S3Upload: Sendable {
     }
 
     private func atOnce() async throws(ProviderError) -> HTTPAnswer {
-        var fields = fields
-        fields["x-amz-content-sha256"] = content.checksum.description
-        fields["x-amz-checksum-sha256"] = Base64.encode(content.checksum.bytes)
-        let sent = fields
-        return try await publish { (condition) async throws(ProviderError) in
-            try await client.put(
-                key,
-                .file(
-                    path: content.snapshotPath, offset: 0, length: content.size.bytes, checksum: content.checksum),
-                condition, fields: sent)
-        }
+        try await S3WholeUpload(
+            client: client, abilities: abilities, path: path,
+            body: .file(path: content.snapshotPath, offset: 0, length: content.size.bytes, checksum: content.checksum),
+            checksum: content.checksum, fields: fields, condition: condition
+        ).run()
     }
 
     private func publish(

@@ -17,6 +17,10 @@ import QuireCore
 /// left over by others     create     vacancy, then as above
 /// vacancy, an hour later  sweep      nothing: the store has forgotten the directory
 /// ```
+/// Stores of another kind (`S3Abilities.removesByVacancy`; Ceph) heed conditions when something is written, not when it is
+/// removed. There a document is removed by putting a vacancy in its place, which stays: nothing can remove it that would not
+/// also remove a document that takes its place at that moment.
+///
 /// Each step is one request under a condition, on the key without a slash: the store does not order those with requests on
 /// the key with one, and of two at the same moment both would win. Only what others have left is taken by the latter.
 struct S3Vacancy: Sendable {
@@ -31,7 +35,7 @@ struct S3Vacancy: Sendable {
     static let markerFields: HTTPFields = ["Content-Type": "application/x-directory"]
 
     /// Sends a document to `path`, where that creates something also into a vacancy, or into what a directory of others has
-    /// left. Nothing may be below `path`, as far as the caller saw.
+    /// left.
     ///
     /// - Parameter request: the request under the condition that it is given; at most two times.
     /// - Returns: the answer to the last request.
@@ -40,7 +44,8 @@ struct S3Vacancy: Sendable {
         _ request: (S3Client.Condition) async throws(ProviderError) -> HTTPAnswer
     ) async throws(ProviderError) -> HTTPAnswer {
         let answer = try await request(condition)
-        guard case .absent = condition, answer.status == 412, abilities.keepsDirectories, try await isVacant(path)
+        guard case .absent = condition, answer.status == 412, abilities.keepsDirectories || abilities.removesByVacancy,
+            try await isVacant(path)
         else { return answer }
         return try await request(.version(abilities.tag(S3Sign.vacancy.version)))
     }
@@ -73,9 +78,12 @@ struct S3Vacancy: Sendable {
 
     /// Whether nothing but a vacancy is in the place; what others have left becomes one.
     private func isVacant(_ path: RelativePath) async throws(ProviderError) -> Bool {
+        guard abilities.keepsDirectories else {
+            return try await S3Sign(client.head(client.address.key(path))) == .vacancy
+        }
         let key = client.address.directoryKey(path)
         let there = try await client.head(key)
-        guard there.isSuccess else { return false }
+        guard there.isSuccess, try await client.objects(below: path).isEmpty else { return false }
         if S3Sign(there) == .vacancy { return true }
         // What has no content of its own has an empty tag, whatever the answer says.
         return try await client.put(key, .bytes(S3Sign.vacancy.content), .version("\"\""), fields: Self.markerFields)

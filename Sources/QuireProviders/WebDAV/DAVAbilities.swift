@@ -13,6 +13,16 @@ struct DAVAbilities: Sendable, Hashable {
         case none
     }
 
+    /// How the server itself tells what changed, at any depth and whoever changed it.
+    ///
+    /// - tellsAttributes: a change of a stamp alone is told, too; or the server keeps none.
+    enum Journal: Sendable, Hashable {
+        /// By tokens (RFC 6578).
+        case tokens(tellsAttributes: Bool)
+        /// By the entity tags of directories: a change changes those of all that it lies in.
+        case tags(tellsAttributes: Bool)
+    }
+
     /// An exclusive lock is refused to a second asker until it is let go.
     var locks = false
     /// `If-None-Match: *` is refused where something is.
@@ -27,9 +37,14 @@ struct DAVAbilities: Sendable, Hashable {
     var stamps = false
     /// Two writes of the same size within a second may have the same version.
     var isTimeBased = false
+    var journal: Journal?
     var longestName = 255
     /// Listings leave out names that begin with a dot.
     var hidesDotNames = false
+    /// Which names are one place.
+    var folding: NameFolding = []
+    /// Upper-case letters come back as lower-case ones.
+    var lowersNames = false
 
     /// What an account is taken for until it was probed.
     static let unprobed = DAVAbilities()
@@ -37,7 +52,7 @@ struct DAVAbilities: Sendable, Hashable {
     var capabilities: ProviderCapabilities {
         ProviderCapabilities(
             conditionalWrites: locks ? .locked : .detected, stableIdentifiers: false, directoryMoves: true,
-            symlinks: false, attributes: stamps, arbitraryNames: false, longestName: longestName,
+            symlinks: false, attributes: stamps, arbitraryNames: false, folding: folding, longestName: longestName,
             versionGranularity: isTimeBased ? .milliseconds(1100) : .zero)
     }
 

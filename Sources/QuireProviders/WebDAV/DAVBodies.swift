@@ -4,10 +4,24 @@ import QuireCore
 enum DAVBodies {
     /// Asks for what an item is made of, and how much room is left (RFC 4918 §9.1, RFC 4331).
     static let propfind = document(
+        "<D:propfind xmlns:D=\"DAV:\" xmlns:q=\"\(DAVStamp.space)\">\(itemProperties)</D:propfind>")
+
+    private static let itemProperties = """
+        <D:prop><D:resourcetype/><D:getcontentlength/><D:getlastmodified/><D:getetag/><q:\(DAVStamp.name)/></D:prop>
         """
-        <D:propfind xmlns:D="DAV:" xmlns:q="\(DAVStamp.space)"><D:prop><D:resourcetype/><D:getcontentlength/>\
-        <D:getlastmodified/><D:getetag/><q:\(DAVStamp.name)/></D:prop></D:propfind>
-        """)
+
+    static let syncToken = document("<D:propfind xmlns:D=\"DAV:\"><D:prop><D:sync-token/></D:prop></D:propfind>")
+
+    /// Asks what changed at any depth (RFC 6578 §6.1).
+    ///
+    /// - Parameter token: where the last report ended.
+    static func syncCollection(since token: String) -> [UInt8] {
+        document(
+            """
+            <D:sync-collection xmlns:D="DAV:" xmlns:q="\(DAVStamp.space)"><D:sync-token>\(escaped(token))\
+            </D:sync-token><D:sync-level>infinite</D:sync-level>\(itemProperties)</D:sync-collection>
+            """)
+    }
 
     static let quota = document(
         "<D:propfind xmlns:D=\"DAV:\"><D:prop><D:quota-available-bytes/></D:prop></D:propfind>")

@@ -20,34 +20,54 @@ struct DAVClient: Sendable {
         _ path: RelativePath, depth: String, isDirectory: Bool = false, body: [UInt8] = DAVBodies.propfind,
         limit: Int = 256 << 20
     ) async throws(ProviderError) -> [(path: RelativePath, resource: DAVResource)]? {
-        let multistatus = DAVMultistatus()
-        let reader = try XMLReader(multistatus)
-        var size = 0
         let request = HTTPRequest(
             "PROPFIND", address.target(path, isDirectory: isDirectory || path.isRoot),
             fields: ["Depth": depth, "Content-Type": "application/xml; charset=utf-8"], body: .bytes(body),
             timeLimit: depth == "0" ? Self.patience : nil)
-        let answer = try await transport.receive(request) { (bytes) throws(ProviderError) in
-            size += bytes.count
-            guard size <= limit else {
-                throw ProviderError(.failed, "\(path): the server's listing is longer than \(limit) bytes")
-            }
-            try reader.read(bytes)
-            guard multistatus.resources.count <= DAVMultistatus.limit else { throw Self.tooLong(path) }
-        }
+        let (answer, multistatus) = try await receive(request, path, limit: limit)
         if [404, 410].contains(answer.status) { return nil }
-        guard answer.status == 207 else {
+        guard let multistatus else {
             if answer.isSuccess {
                 throw ProviderError(
                     .failed, "\(path) cannot be read: the server answers PROPFIND as if it were no WebDAV")
             }
             throw error(answer, path, "read")
         }
+        return try resources(multistatus, in: path)
+    }
+
+    /// Sends a request that is answered by a multistatus; nil in place of one where the status is another.
+    ///
+    /// - Throws: `.failed` for what is no multistatus, and an answer of more than `limit` bytes.
+    func receive(
+        _ request: HTTPRequest, _ path: RelativePath, limit: Int
+    ) async throws(ProviderError) -> (answer: HTTPAnswer, multistatus: DAVMultistatus?) {
+        let multistatus = DAVMultistatus()
+        let reader = try XMLReader(multistatus)
+        var size = 0
+        let answer = try await transport.receive(request) { (piece) throws(ProviderError) in
+            size += piece.count
+            guard size <= limit else {
+                throw ProviderError(.failed, "\(path): the server's listing is longer than \(limit) bytes")
+            }
+            try reader.read(piece.bytes)
+            guard multistatus.resources.count <= DAVMultistatus.limit else { throw Self.tooLong(path) }
+        }
+        guard answer.status == 207 else { return (answer, nil) }
         try reader.finish()
         guard multistatus.isMultistatus, multistatus.resources.count <= DAVMultistatus.limit else {
             throw Self.tooLong(path)
         }
-        return try multistatus.resources.map { (resource) throws(ProviderError) in
+        return (answer, multistatus)
+    }
+
+    /// What a multistatus tells, by path.
+    ///
+    /// - Throws: `.failed` for resources that are not in `path`.
+    func resources(
+        _ multistatus: DAVMultistatus, in path: RelativePath
+    ) throws(ProviderError) -> [(path: RelativePath, resource: DAVResource)] {
+        try multistatus.resources.map { (resource) throws(ProviderError) in
             guard let found = address.path(href: resource.href), found.isInside(path) else {
                 throw ProviderError(
                     .failed, "\(path): the server lists what is not in it: \(resource.href.prefix(200))")
@@ -67,6 +87,10 @@ struct DAVClient: Sendable {
         var request = HTTPRequest("PUT", address.target(path), fields: fields, body: body)
         request.fields["Content-Type"] = "application/octet-stream"
         return try await transport.send(request)
+    }
+
+    func head(_ path: RelativePath) async throws(ProviderError) -> HTTPAnswer {
+        try await small("HEAD", path, false, [:])
     }
 
     /// DELETE, which takes all below with it.

@@ -9,6 +9,8 @@ final class DAVMultistatus: XMLReceiver {
     private(set) var resources: [DAVResource] = []
     /// Whether the document is one.
     private(set) var isMultistatus = false
+    /// Of a report of what changed, the token to ask with next (RFC 6578 §6.2).
+    private(set) var syncToken: String?
 
     private var current = DAVResource()
     /// Properties of a propstat whose status has not come yet.
@@ -36,6 +38,7 @@ final class DAVMultistatus: XMLReceiver {
         defer { open.removeLast() }
         switch open {
         case ["multistatus", "response"]: if resources.count <= Self.limit { resources.append(current) }
+        case ["multistatus", "sync-token"]: syncToken = text.trimmed
         case ["multistatus", "response", "href"]: current.href = text
         case ["multistatus", "response", "status"]: current.status = Self.status(text)
         case ["multistatus", "response", "propstat", "status"]: pendingStatus = Self.status(text)
@@ -73,6 +76,7 @@ final class DAVMultistatus: XMLReceiver {
         case ("DAV:", "getlastmodified"): pending.modified = HTTPDate.parse(text)
         case ("DAV:", "getetag"): pending.entityTag = text
         case ("DAV:", "quota-available-bytes"): pending.freeBytes = Int64(text)
+        case ("DAV:", "sync-token"): pending.syncToken = text.trimmed
         case (DAVStamp.space, DAVStamp.name): pending.stamp = text
         default: break
         }
@@ -88,6 +92,7 @@ final class DAVMultistatus: XMLReceiver {
         current.locks += pending.locks
         current.stamp = pending.stamp ?? current.stamp
         current.freeBytes = pending.freeBytes ?? current.freeBytes
+        current.syncToken = pending.syncToken ?? current.syncToken
     }
 
     /// The number in `HTTP/1.1 200 OK`.

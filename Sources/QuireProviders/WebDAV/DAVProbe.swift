@@ -48,6 +48,10 @@ struct DAVProbe {
         try await tryDepth()
         try await tryDotNames()
         try await tryNames()
+        try await tryFolding()
+        abilities.journal = try await DAVJournalProbe(
+            client: client, root: child("journal"), stamps: abilities.stamps
+        ).run()
     }
 
     private func child(_ name: FileName) -> RelativePath { root.appending(name) }
@@ -88,7 +92,7 @@ struct DAVProbe {
         for round in 0..<4 {
             let answer = try await put(child("versions"), "\(round)")
             guard answer.isSuccess else { throw client.transport.error(answer, "the account cannot be written to") }
-            seen.append(try await resource(child("versions")).item(child("versions")).version)
+            seen.append(try await resource(child("versions")).item(child("versions"), stamps: false).version)
         }
         abilities.isTimeBased = Set(seen).count < seen.count
     }
@@ -184,5 +188,18 @@ struct DAVProbe {
             let isStamped = try await client.stamp(path, isDirectory: false, stamp)
             if try await delete(path).isSuccess, isStamped || !abilities.stamps { return }
         }
+    }
+
+    private mutating func tryFolding() async throws(ProviderError) {
+        for trial in FoldingTrial.all {
+            let (written, other) = (child(trial.written("folding")), child(trial.other("folding")))
+            guard try await put(written, "x").isSuccess else { continue }
+            let found = try await sure { [client] () throws(ProviderError) in try await client.head(other) }
+            if found.isSuccess { abilities.folding.insert(trial.folding) }
+        }
+        guard abilities.folding.contains(.letterCase) else { return }
+        let listed = try await client.propfind(root, depth: "1", isDirectory: true) ?? []
+        let lowered = child(FoldingTrial.letterCase.written("folding").lowercased)
+        abilities.lowersNames = listed.contains { $0.path == lowered }
     }
 }

@@ -19,6 +19,8 @@ struct DAVResource: Sendable {
     var entityTag: String?
     var stamp: String?
     var freeBytes: Int64?
+    /// Of a collection, where that was asked: what changed since can be asked for with it.
+    var syncToken: String?
     /// The locks it has, where that was asked and the server tells.
     var locks: [KnownLock] = []
     /// Whether any property came.
@@ -26,20 +28,23 @@ struct DAVResource: Sendable {
 
     /// The item that this is, at `path`.
     ///
+    /// - Parameter stamps: the server keeps stamps: what has none has no tags.
     /// - Throws: `.failed` for a file whose size the server does not tell.
-    func item(_ path: RelativePath) throws(ProviderError) -> RemoteItem {
+    func item(_ path: RelativePath, stamps: Bool) throws(ProviderError) -> RemoteItem {
         let stamp = stamp.flatMap(DAVStamp.init)
+        let tags = stamps ? stamp?.tags ?? [] : nil
         guard !isDirectory else {
             return RemoteItem(
                 path: path, kind: .directory, version: DAVVersion.directory, size: .zero,
-                mtime: stamp?.mtime ?? modified ?? FileTime(nanoseconds: 0), mode: stamp?.mode)
+                mtime: stamp?.mtime ?? modified ?? FileTime(nanoseconds: 0), mode: stamp?.mode, tags: tags)
         }
         guard let size, size >= 0 else { throw ProviderError(.failed, "\(path): the server does not tell its size") }
         let version = DAVVersion.version(entityTag: entityTag, size: size, modified: modified)
         let own = stamp?.version == version ? stamp : nil
         return RemoteItem(
             path: path, kind: .file, version: version, size: ByteCount(size),
-            mtime: own?.mtime ?? modified ?? FileTime(nanoseconds: 0), mode: own?.mode, checksum: own?.checksum)
+            mtime: own?.mtime ?? modified ?? FileTime(nanoseconds: 0), mode: own?.mode, checksum: own?.checksum,
+            tags: tags)
     }
 }
 

@@ -3,8 +3,20 @@ import QuireCore
 /// Lists everything an account has, but for what is Quire's own.
 struct DAVWalk {
     let client: DAVClient
+    /// Whether the server keeps stamps.
+    let stamps: Bool
     /// Whether one request may ask for all.
     let listsAll: Bool
+
+    /// What one directory has in it.
+    struct DirectoryListing: Sendable {
+        let path: RelativePath
+        let items: [RemoteItem]
+        /// Entity tags of the directories, exactly as they came; empty for one that has none.
+        let tags: [RelativePath: String]
+
+        var directories: [RelativePath] { items.filter { $0.kind == .directory }.map(\.path) }
+    }
 
     /// Directories that are listed at the same time.
     private static let width = 8
@@ -23,7 +35,7 @@ struct DAVWalk {
             return try await walk()
         }
         guard let found else { throw Self.gone }
-        let items = try Self.items(found, of: .root)
+        let items = try items(found, of: .root)
         return try await isWhole(items) ? items : try await walk()
     }
 
@@ -34,15 +46,32 @@ struct DAVWalk {
         // The probe has seen that many.
         guard deepest > 2 else { return true }
         for item in items where item.kind == .directory && item.path.depth == deepest {
-            if try await !listed(item.path).get().isEmpty { return false }
+            if let listing = try await listed(item.path).get(), !listing.items.isEmpty { return false }
         }
         return true
     }
 
-    private func walk() async throws(ProviderError) -> [RemoteItem] {
-        let result = await withTaskGroup(of: Result<[RemoteItem], ProviderError>.self) { group in
-            var items: [RemoteItem] = []
-            var waiting: [RelativePath] = [.root]
+    /// Everything below directories; nothing for those that are gone.
+    func list(in directories: [RelativePath]) async throws(ProviderError) -> [RemoteItem] {
+        var items: [RemoteItem] = []
+        try await walk(from: directories) { listing in
+            items += listing.items
+            return listing.directories
+        }
+        return items
+    }
+
+    private func walk() async throws(ProviderError) -> [RemoteItem] { try await list(in: [.root]) }
+
+    /// Lists directories, and then those that `visit` names of what is in them, several at a time.
+    ///
+    /// - Parameter visit: takes one listing after the other, in any order of directories but parents first. Not called for a
+    ///   directory that is gone.
+    func walk(
+        from starts: [RelativePath], visit: (DirectoryListing) -> [RelativePath]
+    ) async throws(ProviderError) {
+        let result = await withTaskGroup(of: Result<DirectoryListing?, ProviderError>.self) { group in
+            var waiting = starts
             var running = 0
             while !waiting.isEmpty || running > 0 {
                 while running < Self.width, let next = waiting.popLast() {
@@ -52,36 +81,39 @@ struct DAVWalk {
                 guard let result = await group.next() else { break }
                 running -= 1
                 switch result {
-                case .success(let children):
-                    items += children
-                    waiting += children.filter { $0.kind == .directory }.map(\.path)
+                case .success(let listing):
+                    if let listing { waiting += visit(listing) }
                 case .failure(let error):
                     group.cancelAll()
-                    return Result<[RemoteItem], ProviderError>.failure(error)
+                    return Result<Void, ProviderError>.failure(error)
                 }
             }
-            return .success(items)
+            return .success(())
         }
-        return try result.get()
+        try result.get()
     }
 
-    private func listed(_ directory: RelativePath) async -> Result<[RemoteItem], ProviderError> {
+    private func listed(_ directory: RelativePath) async -> Result<DirectoryListing?, ProviderError> {
         do throws(ProviderError) {
             guard let found = try await client.propfind(directory, depth: "1", isDirectory: true) else {
                 if directory.isRoot { throw Self.gone }
                 // It went while its parent was listed; the next listing is without it.
-                return .success([])
+                return .success(nil)
             }
             guard found.contains(where: { $0.path == directory }) else {
                 throw ProviderError(.failed, "\(directory): the server's listing is not of this directory")
             }
-            return .success(try Self.items(found, of: directory))
+            let tags = found.lazy.filter { $0.resource.isDirectory }.map { ($0.path, $0.resource.entityTag ?? "") }
+            return .success(
+                DirectoryListing(
+                    path: directory, items: try items(found, of: directory),
+                    tags: Dictionary(tags, uniquingKeysWith: { _, last in last })))
         } catch {
             return .failure(error)
         }
     }
 
-    private static func items(
+    private func items(
         _ found: [(path: RelativePath, resource: DAVResource)], of directory: RelativePath
     ) throws(ProviderError) -> [RemoteItem] {
         var items: [RemoteItem] = []
@@ -92,11 +124,11 @@ struct DAVWalk {
                 if status == 404 { continue }
                 throw ProviderError(.permissionDenied, "\(path) cannot be listed: the server says \(status) for it")
             }
-            items.append(try resource.item(path))
+            items.append(try resource.item(path, stamps: stamps))
         }
         return items
     }
 
-    private static let gone = ProviderError(
+    static let gone = ProviderError(
         .unavailable, "the account is not there: the server knows no such collection")
 }

@@ -31,18 +31,19 @@ package struct WebDAVAccount: Sendable, Hashable, CustomStringConvertible {
     /// The provider, not yet connected.
     ///
     /// - Parameters:
-    ///   - secret: the user's password; a bearer token where there is no user; nil for none.
+    ///   - secret: the user's password; a bearer token where there is no user.
     ///   - pace: as for `WebDAVProvider.init`.
     ///   - traffic: what content passes through.
     package func makeProvider(
-        secret: String?, pace: ListingPace? = nil, traffic: Traffic = Traffic(), logger: Logger
+        secret: SecretSource, pace: ListingPace? = nil, traffic: Traffic = Traffic(), logger: Logger
     ) -> WebDAVProvider {
-        let authorizer: (any HTTPAuthorizer)? =
+        let authorizer = secret.authorizer { [user] secret in
             switch (user, secret) {
             case (let user?, let secret): PasswordAuthorizer(user: user, password: secret ?? "")
             case (nil, let secret?): FixedAuthorizer.bearer(token: secret)
             case (nil, nil): nil
             }
+        }
         let transport = HTTPTransport(
             origin: origin, pin: pin.flatMap(CertificatePin.init(hex:)), authorizer: authorizer,
             traffic: traffic, explain: DAVWords.explain)

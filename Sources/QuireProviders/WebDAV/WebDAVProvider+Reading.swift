@@ -4,18 +4,20 @@ extension WebDAVProvider {
     package func changes(since cursor: ChangeCursor?) async throws(ProviderError) -> RemoteChanges {
         try checkConnected()
         return try await FeedReader(
-            feed: feed, list: { () async throws(ProviderError) in try await self.list() },
-            look: { (path) async throws(ProviderError) in try await self.look(path)?.item }
+            feed: feed, journal: journal, list: { () async throws(ProviderError) in try await self.list() },
+            look: { (path) async throws(ProviderError) in try await self.look(path)?.item },
+            listsAttributes: capabilities.attributes
         ).changes(since: cursor)
     }
 
-    package func announce(_ paths: [RelativePath]?) async throws(ProviderError) {
+    package func announce(_ changes: [AnnouncedChange]?) async throws(ProviderError) {
         try checkConnected()
-        try await feed?.announce(ChangeRecord(paths))
+        if let journal, journal.tellsAttributes { return }
+        try await feed?.announce(ChangeRecord(changes))
     }
 
-    private func list() async throws(ProviderError) -> [RemoteItem] {
-        let items = try await DAVWalk(client: client, listsAll: abilities.listsAll).list()
+    func list() async throws(ProviderError) -> [RemoteItem] {
+        let items = try await DAVWalk(client: client, stamps: abilities.stamps, listsAll: abilities.listsAll).list()
         try await confirm(always: true)
         return items
     }
@@ -33,12 +35,12 @@ extension WebDAVProvider {
         try validate(path)
         try checkConnected()
         let pool = client.transport.pool
-        let sink = try await FileSink.create(destination, for: path, pool: pool)
+        let sink = FileSink(destination, for: path, pool: pool)
         let answer: HTTPAnswer
         do throws(ProviderError) {
             answer = try await client.transport.receive(HTTPRequest("GET", client.address.target(path))) {
-                (bytes) throws(ProviderError) in
-                try await sink.write(bytes)
+                (piece) throws(ProviderError) in
+                try await sink.write(piece)
                 progress(ByteCount(sink.size))
             }
         } catch {
@@ -60,7 +62,7 @@ extension WebDAVProvider {
         guard answer.isSuccess else { throw client.transport.error(answer, "\(path) cannot be read") }
         guard found.item.size.bytes == sink.size else { throw ProviderError.refused(path) }
         var item = found.item
-        item.checksum = try sink.keep(item.checksum)
+        item.checksum = try await sink.keep(item.checksum)
         return item
     }
 
@@ -74,19 +76,23 @@ extension WebDAVProvider {
         let sink = try await pool.run { (_) throws(ProviderError) in try PartSink(destination, for: path, range) }
         // Where documents are replaced as a whole, what the head says holds for all that follows it.
         let isSure = abilities.putsWhole
-        var (namesVersion, total) = (false, Int64?.none)
+        var (namesVersion, total, modified) = (false, Int64?.none, FileTime.unknown)
         let request = HTTPRequest("GET", client.address.target(path), fields: ContentRange.fields(range))
         let answer = try await client.transport.receive(request) { (answer) throws(ProviderError) in
             if let tag = answer.fields["ETag"] {
-                let modified = answer.fields["Last-Modified"].flatMap { HTTPDate.parse($0) }
-                let now = DAVVersion.version(entityTag: tag, size: range.upperBound, modified: modified)
+                let date = answer.fields["Last-Modified"].flatMap { HTTPDate.parse($0) }
+                modified = date ?? .unknown
+                let now = DAVVersion.version(entityTag: tag, size: range.upperBound, modified: date)
                 // A listing may give another tag than a look at the document itself.
                 namesVersion = now == version
             }
             total = try ContentRange.total(answer, range, path)
-        } each: { (bytes) throws(ProviderError) in
-            try await pool.run { (_) throws(ProviderError) in try sink.write(bytes) }
+        } each: { (piece) throws(ProviderError) in
+            try await pool.run { (_) throws(ProviderError) in try sink.write(piece) }
             progress(isSure && namesVersion ? sink.size : .zero)
+        }
+        if isSure, namesVersion, let total, sink.isFull {
+            return RemoteItem(path: path, kind: .file, version: version, size: ByteCount(total), mtime: modified)
         }
         // As for whole documents.
         guard let found = try await look(path) else { throw ProviderError.notFound(path) }
@@ -102,7 +108,9 @@ extension WebDAVProvider {
         // A server that deletes before it moves something there shows nothing for a moment.
         for pause in abilities.putsWhole ? [Duration.zero] : [.zero, .milliseconds(10), .milliseconds(40)] {
             if pause > .zero { try? await Task.sleep(for: pause) }
-            if let found = try await resource(path) { return (try found.item(path), found.entityTag) }
+            if let found = try await resource(path) {
+                return (try found.item(path, stamps: abilities.stamps), found.entityTag)
+            }
         }
         try await confirm()
         return nil

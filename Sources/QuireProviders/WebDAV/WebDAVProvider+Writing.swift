@@ -4,10 +4,19 @@ extension WebDAVProvider {
     package func put(
         _ path: RelativePath, content: UploadContent, attributes: RemoteAttributes, expecting: Precondition
     ) async throws(ProviderError) -> RemoteItem {
-        try validate(path)
-        try await checkRoom()
         let body = HTTPRequest.Body.file(
             path: content.snapshotPath, offset: 0, length: content.size.bytes, checksum: content.checksum)
+        return try await put(path, body, attributes, expecting) { content.checksum }
+    }
+
+    /// - Parameter checksum: asked when the body was sent.
+    func put(
+        _ path: RelativePath, _ body: HTTPRequest.Body, _ attributes: RemoteAttributes, _ expecting: Precondition,
+        checksum: @escaping @Sendable () -> ContentChecksum?
+    ) async throws(ProviderError) -> RemoteItem {
+        try validate(path)
+        try await checkRoom()
+        let size = ByteCount(body.length)
         let staged = abilities.putsWhole ? nil : try await stage(body, path)
         do throws(ProviderError) {
             return try await changing([path]) { (confirm) throws(ProviderError) in
@@ -21,8 +30,8 @@ extension WebDAVProvider {
                     try await HTTPFailure.pause(.milliseconds(1100))
                     after = try await self.write(path, body, nil, over: before, isRepeated: true)
                 }
-                guard after.kind == .file, after.size == content.size else { throw ProviderError.refused(path) }
-                after.checksum = content.checksum
+                guard after.kind == .file, after.size == size else { throw ProviderError.refused(path) }
+                after.checksum = checksum()
                 return try await self.stamped(after, attributes)
             }
         } catch {
@@ -61,7 +70,11 @@ extension WebDAVProvider {
         _ paths: [RelativePath],
         _ body: @escaping @Sendable (_ confirm: DAVLockConfirmation) async throws(ProviderError) -> Value
     ) async throws(ProviderError) -> Value {
-        if abilities.locks { return try await client.withLocks(on: paths, body) }
+        if abilities.locks {
+            // Names that are one place have one lock.
+            let places = abilities.folding.contains(.letterCase) ? paths.map(\.lowercased) : paths
+            return try await client.withLocks(on: places, body)
+        }
         return try await body(DAVLockConfirmation(client: client))
     }
 
@@ -104,11 +117,13 @@ extension WebDAVProvider {
     func stamped(_ item: RemoteItem, _ attributes: RemoteAttributes) async throws(ProviderError) -> RemoteItem {
         guard abilities.stamps else { return item }
         let stamp = DAVStamp(
-            mtime: attributes.mtime, mode: attributes.mode, checksum: item.checksum, version: item.version)
+            mtime: attributes.mtime, mode: attributes.mode, checksum: item.checksum,
+            tags: attributes.tags ?? item.tags ?? [], version: item.version)
         guard try await client.stamp(item.path, isDirectory: item.kind == .directory, stamp) else { return item }
         var item = item
         item.mtime = attributes.mtime
         item.mode = attributes.mode & 0o777
+        item.tags = stamp.tags
         return item
     }
 

@@ -19,6 +19,7 @@ package final class WebDAVProvider: DocumentProvider {
         var abilities = DAVAbilities.unprobed
         /// Nil before the account was found, and where everything is listed each time.
         var feed: ChangeFeed?
+        let tagTrees = DAVTagTrees()
         /// There was room to try everything.
         var isTried = false
     }
@@ -46,12 +47,37 @@ package final class WebDAVProvider: DocumentProvider {
     package var capabilities: ProviderCapabilities {
         var capabilities = abilities.capabilities
         capabilities.announcements = pace != nil
+        capabilities.tellsChanges = pace != nil && abilities.journal != nil
         return capabilities
     }
 
     var abilities: DAVAbilities { found.withLock { $0.abilities } }
     /// See `Found`.
     var feed: ChangeFeed? { found.withLock { $0.feed } }
+
+    /// The server's own account of what changed; nil where it gives none.
+    var journal: (any ChangeJournal)? {
+        let (journal, stamps, trees) = found.withLock { ($0.abilities.journal, $0.abilities.stamps, $0.tagTrees) }
+        switch journal {
+        case .tokens(let tellsAttributes):
+            return DAVSyncJournal(
+                client: client, tellsAttributes: tellsAttributes, stamps: stamps,
+                listAll: { () async throws(ProviderError) in try await self.list() },
+                confirm: { () async throws(ProviderError) in try await self.confirm(always: true) },
+                withdraw: { self.withdrawJournal($0) })
+        case .tags(let tellsAttributes):
+            return DAVTagJournal(
+                client: client, tellsAttributes: tellsAttributes, stamps: stamps, trees: trees,
+                confirm: { () async throws(ProviderError) in try await self.confirm(always: true) })
+        case nil: return nil
+        }
+    }
+
+    /// What the probe found does not hold any more: from now on everything is listed, as where it finds nothing.
+    private func withdrawJournal(_ answer: HTTPAnswer) {
+        logger.info("the server does not tell what changed any more", metadata: ["status": "\(answer.status)"])
+        found.withLock { $0.abilities.journal = nil }
+    }
 
     package func connect(expected: String?) async throws(ProviderError) -> String {
         try StorePresence.checkCancelled()
@@ -60,7 +86,7 @@ package final class WebDAVProvider: DocumentProvider {
         }
         var found = try await DAVIdentity.read(client)
         if let expected, found?.identity != expected { throw presence.another(found) }
-        if let identity = found?.identity, presence.isKnown(identity) { return identity }
+        if let identity = found?.identity, presence.isKnown(identity, capabilities) { return identity }
         for path in [StoreLayout.control, StoreLayout.temporary, StoreLayout.changes, DAVLayout.locks] {
             try await makeOwn(path)
         }
@@ -130,6 +156,11 @@ package final class WebDAVProvider: DocumentProvider {
     /// As `validate`; the root may be read.
     func validateReading(_ path: RelativePath) throws(ProviderError) {
         try MemoryNames.validateReading(path, capabilities)
+        if abilities.lowersNames, let name = path.components.first(where: { $0.lowercased != $0 }) {
+            throw ProviderError(
+                .invalidName,
+                "\(path): this server turns the upper-case letters of \(name) into lower-case ones; rename it")
+        }
         guard abilities.hidesDotNames, path.components.contains(where: { $0.bytes.first == 0x2E }) else { return }
         throw ProviderError(.invalidName, "\(path): this server lists no names that begin with a dot; rename it")
     }

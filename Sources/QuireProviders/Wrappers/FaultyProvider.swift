@@ -17,7 +17,9 @@ package final class FaultyProvider: DocumentProvider {
         try await inner.earlierVersions(of: path)
     }
 
-    package func announce(_ paths: [RelativePath]?) async throws(ProviderError) { try await inner.announce(paths) }
+    package func announce(_ changes: [AnnouncedChange]?) async throws(ProviderError) {
+        try await passing(.announce, nil) { () async throws(ProviderError) in try await inner.announce(changes) }
+    }
 
     /// While false every call throws `.unavailable` without asking the provider beneath.
     package var isAvailable: Bool {

@@ -77,7 +77,7 @@ package enum ContentCopy {
         return Summary(size: end, checksum: hasher.finalize(), method: .copied)
     }
 
-    private static func write(_ bytes: UnsafeRawBufferPointer, to target: Int32, at offset: Int64, _ item: String)
+    static func write(_ bytes: UnsafeRawBufferPointer, to target: Int32, at offset: Int64, _ item: String)
         throws(StoreError)
     {
         var done = 0

@@ -9,6 +9,8 @@ package struct Snapshot: Sendable, Hashable {
     package enum Content: Sendable, Hashable {
         /// Absolute path of the copy in the staging directory; the caller removes it (`Staging.discard`).
         case file(path: String)
+        /// Of a small file: `takeSmall`.
+        case bytes([UInt8])
         case symlink(target: [UInt8])
     }
 
@@ -45,13 +47,8 @@ package struct Snapshot: Sendable, Hashable {
         }
         let source = try tree.openForReading(path)
         try source.sync(path.description)
-        // The clock is read before the attributes: what is written from here on gets a later time than this.
-        let start = now()
-        let before = try source.status()
-        guard !before.fingerprint.isRacy(takenAt: start) else { throw tooFresh(path) }
-        if Placeholder.isCandidate(before), try Placeholder.mark(of: source, shown: path.description).isDataless {
-            throw StoreError(.dataless, "\(path) is dataless: there is no content to copy")
-        }
+        let before = try settled(source, path, now)
+        if try isDataless(source, before, path) { throw dataless(path) }
         guard before.size <= largest else {
             throw StoreError(
                 .failed, "\(path) is larger than \(largest >> 40) TiB",
@@ -103,18 +100,43 @@ package struct Snapshot: Sendable, Hashable {
     }
 
     /// The item at `path` must still be the one that was read.
-    private static func check(_ tree: DriveTree, _ path: RelativePath, _ fingerprint: Fingerprint) throws(StoreError) {
+    static func check(_ tree: DriveTree, _ path: RelativePath, _ fingerprint: Fingerprint) throws(StoreError) {
         guard try tree.status(at: path)?.fingerprint == fingerprint else { throw changed(path) }
     }
 
     /// What nobody means to upload: a disk image, or a mistake in an offset.
-    private static let largest: Int64 = 1 << 40
+    static let largest: Int64 = 1 << 40
 
-    private static func changed(_ path: RelativePath) -> StoreError {
+    /// What an open file has, such that every write from here on changes its fingerprint.
+    ///
+    /// - Throws: `.tooFresh`.
+    static func settled(
+        _ source: borrowing OwnedDescriptor, _ path: RelativePath, _ now: () -> FileTime
+    ) throws(StoreError) -> FileStatus {
+        // The clock is read before the attributes: what is written from here on gets a later time than this.
+        let start = now()
+        let status = try source.status()
+        guard !status.fingerprint.isRacy(takenAt: start) else { throw tooFresh(path) }
+        return status
+    }
+
+    /// Whether an open file stands for content that is not here.
+    static func isDataless(
+        _ source: borrowing OwnedDescriptor, _ status: FileStatus, _ path: RelativePath
+    ) throws(StoreError) -> Bool {
+        guard Placeholder.isCandidate(status) else { return false }
+        return try Placeholder.mark(of: source, shown: path.description).isDataless
+    }
+
+    static func dataless(_ path: RelativePath) -> StoreError {
+        StoreError(.dataless, "\(path) is dataless: there is no content to copy")
+    }
+
+    static func changed(_ path: RelativePath) -> StoreError {
         StoreError(.changed, "\(path) changed while it was copied")
     }
 
-    private static func tooFresh(_ path: RelativePath) -> StoreError {
+    static func tooFresh(_ path: RelativePath) -> StoreError {
         StoreError(.tooFresh, "\(path) was written to a moment ago")
     }
 }

@@ -28,6 +28,8 @@ package struct KeptVersions: Sendable {
         package var origin: RelativePath?
         /// Whether it may go when room is short.
         package var isDiscardable = false
+        /// What its provider calls it, where it was brought from there.
+        package var provided: ProviderVersion?
     }
 
     /// Keeps a copy of what is at `path` now, whoever writes to it meanwhile; durable once this returns.
@@ -66,6 +68,14 @@ package struct KeptVersions: Sendable {
             let descriptor = try OwnedDescriptor.open(file, O_RDWR | O_NOFOLLOW)
             try finish(descriptor, file, snapshot.status, origin: origin)
             return try adopt(file, snapshot.checksum, item, now)
+        case .bytes(let bytes):
+            let target = try staging.createFile("version")
+            let descriptor = target.descriptor.rawValue
+            try bytes.withUnsafeBufferPointer { (bytes) throws(StoreError) in
+                try ContentCopy.write(UnsafeRawBufferPointer(bytes), to: descriptor, at: 0, origin.description)
+            }
+            try finish(target.descriptor, target.path, snapshot.status, origin: origin)
+            return try adopt(target.keep(), snapshot.checksum, item, now)
         case .symlink(let target):
             let staged = try staging.createLink(target: target, mtime: snapshot.status.mtime)
             return try adopt(staged, snapshot.checksum, item, now)
@@ -74,9 +84,11 @@ package struct KeptVersions: Sendable {
 
     /// Keeps a file that lies in the staging directory, by renaming it here; durable once this returns.
     ///
+    /// - Parameter provided: what its provider calls it, where it was brought from there.
     /// - Throws: `.wrongKind` for what is no file.
     package func keep(
-        staged file: String, of item: ItemID, origin: RelativePath, now: FileTime = WallClock.now()
+        staged file: String, of item: ItemID, origin: RelativePath, provided: ProviderVersion? = nil,
+        now: FileTime = WallClock.now()
     ) throws(StoreError) -> Version {
         let descriptor = try OwnedDescriptor.open(file, O_RDWR | O_NOFOLLOW | O_NONBLOCK)
         let status = try descriptor.status()
@@ -84,6 +96,9 @@ package struct KeptVersions: Sendable {
             throw StoreError(.wrongKind, "\(file) is no file", errno: EINVAL, remedy: "Only a file's content is kept")
         }
         let checksum = try ContentCopy.checksum(of: descriptor, shown: file).checksum
+        if let provided {
+            try descriptor.setAttribute(StoreAttribute.providedVersion, Array(provided.rawValue.utf8), file)
+        }
         try finish(descriptor, file, status, origin: origin)
         return try adopt(file, checksum, item, now)
     }
@@ -176,14 +191,19 @@ package struct KeptVersions: Sendable {
         let path = "\(path)/\(item)/\(name)"
         var origin: RelativePath?
         var isDiscardable = false
+        var provided: ProviderVersion?
         if status.kind == .file {
             let file = try OwnedDescriptor.open(path, O_RDONLY | O_NOFOLLOW)
             let value = try file.attribute(StoreAttribute.origin, path)
             origin = value.map { RelativePath($0.split(separator: 0x2F).compactMap { FileName($0) }) }
             isDiscardable = try file.attribute(StoreAttribute.discardable, path) != nil
+            provided = try file.attribute(StoreAttribute.providedVersion, path).map {
+                ProviderVersion(String(decoding: $0, as: UTF8.self))
+            }
         }
         return Version(
-            item: item, name: name, path: path, status: status, origin: origin, isDiscardable: isDiscardable)
+            item: item, name: name, path: path, status: status, origin: origin, isDiscardable: isDiscardable,
+            provided: provided)
     }
 }
 

@@ -20,6 +20,13 @@ package final class DriveTree: Sendable {
         self.root = try OwnedDescriptor.open(rootPath, quire_O_PATH | O_DIRECTORY)
     }
 
+    /// What is available on its file system, in bytes; nil where the root is gone.
+    package var availableBytes: Int64? {
+        var space = statvfs()
+        guard statvfs(rootPath, &space) == 0 else { return nil }
+        return Int64(clamping: UInt64(space.f_bavail) * UInt64(space.f_frsize))
+    }
+
     /// Where an entry lies: the open directory and the entry's name in it.
     package struct Location: ~Copyable, Sendable {
         /// Opened with O_PATH.

@@ -1,7 +1,7 @@
 /// How much is brought before it is asked for. A value: one reader's.
 ///
 ///     reads here and there    ──▶ the blocks they touch
-///     reads in order          ──▶ twice as much with each block, up to `longest`
+///     reads in order          ──▶ twice as much with each block, up to `longest`, then two blocks at a time
 struct ReadAhead: Sendable {
     /// Documents come in multiples of this, from multiples of this on.
     static let block: Int64 = 4 << 20
@@ -12,6 +12,8 @@ struct ReadAhead: Sendable {
 
     private var end: Int64 = 0
     private var window: Int64 = 0
+    /// Up to here it was asked for, of the reading that goes on.
+    private var asked: Int64 = 0
 
     /// Notes a reading.
     ///
@@ -20,12 +22,17 @@ struct ReadAhead: Sendable {
     mutating func note(_ range: Range<Int64>, size: Int64) -> Range<Int64> {
         let goesOn = range.lowerBound <= end + Self.slack && range.upperBound + Self.slack >= end
         if !goesOn {
-            window = 0
+            (window, asked) = (0, 0)
         } else if range.upperBound > end, range.upperBound / Self.block > end / Self.block {
             window = min(max(window * 2, Self.block), Self.longest)
         }
         end = goesOn ? max(end, range.upperBound) : range.upperBound
-        return Self.blocks(range.lowerBound..<range.upperBound + window, size: size)
+        if range.upperBound + window > asked {
+            asked = Self.blocks(range.lowerBound..<range.upperBound + window, size: size).upperBound
+            if window == Self.longest { asked = min(asked + Self.block, size) }
+        }
+        let touched = Self.blocks(range, size: size)
+        return touched.lowerBound..<max(touched.upperBound, asked)
     }
 
     /// The blocks that a range touches.

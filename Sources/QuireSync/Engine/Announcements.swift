@@ -5,13 +5,16 @@ import Synchronization
 /// Where this device has changed something at the provider that others have not been told of.
 ///
 /// That there is something is written down before the first change: a daemon that ended before it told has the others look at
-/// everything. Only their speed depends on it.
+/// everything. Only their speed depends on it, and the times that they show of documents where listings have none.
 final class Announcements: Sendable {
     private struct State {
-        var paths: Set<RelativePath> = []
+        var changes: [RelativePath: AnnouncedChange] = [:]
         var isEverything = false
         var isWrittenDown = false
         var hasLookedBack = false
+        /// After telling failed.
+        var backoff = Backoff()
+        var notBefore = FileTime(nanoseconds: 0)
     }
 
     /// Innermost lock: nothing else is taken while it is held.
@@ -26,26 +29,47 @@ final class Announcements: Sendable {
         guard context.provider.capabilities.announcements else { return }
         await lookBack(context)
         let isFirst = state.withLock { state in
-            if let paths { state.paths.formUnion(paths) } else { state.isEverything = true }
+            for path in paths ?? [] { state.changes[path] = AnnouncedChange(path) }
+            if paths == nil { state.isEverything = true }
             defer { state.isWrittenDown = true }
             return !state.isWrittenDown
         }
         if isFirst { await write("1", context) }
     }
 
-    /// Tells the others, where there is something to tell.
-    func tell(_ context: SyncContext) async throws(SyncFailure) {
+    /// A document was sent: its attributes are told as well, where the provider tells nobody.
+    func sent(_ path: RelativePath, _ version: ProviderVersion, _ attributes: RemoteAttributes, _ context: SyncContext)
+    {
+        let capabilities = context.provider.capabilities
+        guard capabilities.announcements, !capabilities.attributes else { return }
+        state.withLock { $0.changes[path] = AnnouncedChange(path, version, attributes) }
+    }
+
+    /// Tells the others, where there is something to tell. After it failed, not before a pause that grows.
+    ///
+    /// - Parameter isUrgent: without the pause.
+    func tell(_ context: SyncContext, isUrgent: Bool) async throws(SyncFailure) {
         guard context.provider.capabilities.announcements else { return }
         await lookBack(context)
-        let (paths, isEverything) = state.withLock { ($0.paths, $0.isEverything) }
-        guard isEverything || !paths.isEmpty else { return }
-        try await context.ask { () throws(ProviderError) in
-            try await context.provider.announce(isEverything ? nil : Array(paths))
+        let (changes, isEverything, notBefore) = state.withLock { ($0.changes, $0.isEverything, $0.notBefore) }
+        guard isEverything || !changes.isEmpty, isUrgent || context.clock.now() >= notBefore else { return }
+        do throws(SyncFailure) {
+            try await context.ask { () throws(ProviderError) in
+                try await context.provider.announce(isEverything ? nil : Array(changes.values))
+            }
+        } catch {
+            let random = context.clock.random()
+            state.withLock { state in
+                let pause = state.backoff.next(limit: context.settings.longestBackoff, random: random)
+                state.notBefore = context.clock.now().advanced(by: pause)
+            }
+            throw error
         }
         let isDone = state.withLock { state in
-            state.paths.subtract(paths)
+            for (path, change) in changes where state.changes[path] == change { state.changes[path] = nil }
             if isEverything { state.isEverything = false }
-            let isDone = state.paths.isEmpty && !state.isEverything
+            (state.backoff, state.notBefore) = (Backoff(), FileTime(nanoseconds: 0))
+            let isDone = state.changes.isEmpty && !state.isEverything
             if isDone { state.isWrittenDown = false }
             return isDone
         }

@@ -57,17 +57,24 @@ struct ChangeSender: Sendable {
         switch step {
         case .createDirectory(let item, let path):
             let change = changes[item]
-            return await settled(change) { () throws(SyncFailure) in try await createDirectory(change, at: path) }
+            return await settled(change) { () throws(SyncFailure) in
+                try await checkName(path)
+                try await createDirectory(change, at: path)
+            }
         case .move(let item, let from, let to, _):
             let change = changes[item]
             if change.base?.kind == .directory, !context.provider.capabilities.directoryMoves {
                 return await remade(change, at: to)
             }
-            return await settled(change) { () throws(SyncFailure) in try await move(change, from, to) }
+            return await settled(change) { () throws(SyncFailure) in
+                try await checkName(to, of: from)
+                try await move(change, from, to)
+            }
         case .send(let item, let path, let over):
             let change = changes[item]
             let replaced = over.flatMap { changes[$0].base }
             return await settled(change) { () throws(SyncFailure) in
+                if change.base == nil, replaced == nil { try await checkName(path) }
                 try await sendContent(change, at: path, over: replaced)
             }
         case .delete(let item, let path):
@@ -113,6 +120,7 @@ extension ChangeSender {
     private func remade(_ change: PendingChange, at path: RelativePath) async -> SendOutcome {
         let outcome = await settled(change) { () throws(SyncFailure) in
             do throws(SyncFailure) {
+                try await checkName(path)
                 try await createDirectory(change, at: path)
             } catch {
                 // One is there, from an attempt whose answer was lost, or of another device: they become one.
@@ -139,11 +147,24 @@ extension ChangeSender {
 
     private func move(_ change: PendingChange, _ from: RelativePath, _ to: RelativePath) async throws(SyncFailure) {
         guard let base = change.base else { return }
+        guard isOnePlace(from, to), let between = from.parent?.appending(TransitName.make()) else {
+            try await move(base, from, to)
+            return
+        }
+        // Both names are one place there, which is taken: by way of another. A push goes on from that, should this one end.
+        let moved = try await move(base, from, between)
+        try await move(moved, between, to)
+    }
+
+    @discardableResult
+    private func move(
+        _ base: BaseRecord, _ from: RelativePath, _ to: RelativePath
+    ) async throws(SyncFailure) -> BaseRecord {
         do throws(SyncFailure) {
             let item = try await context.ask { () throws(ProviderError) in
                 try await context.provider.move(from, to: to, expecting: base.knownVersion)
             }
-            context.recordMove(of: base, from, to: item)
+            return context.recordMove(of: base, from, to: item)
         } catch {
             // It may have happened all the same.
             if [.offline, .cancelled, .park].contains(error.remedy) {
@@ -183,6 +204,11 @@ extension ChangeSender {
         if local.content != .changed && !isTimedLink || local.facts.kind == .directory {
             return try await sendAttributes(change, local, at: path)
         }
+        let known = change.base ?? over
+        let expecting = known.map { Precondition.version($0.version) } ?? .absent
+        if let file = try await live(change, local) {
+            return try await upload(local, file, at: path, expecting: expecting)
+        }
         let snapshot = try await snapshot(local)
         defer { if case .file(let copy) = snapshot.content { context.staging.discard(copy) } }
         if let base = change.base, base.kind == local.facts.kind, base.checksum == snapshot.checksum,
@@ -190,8 +216,7 @@ extension ChangeSender {
         {
             return try await sendUnchanged(base, local, snapshot, at: path)
         }
-        let known = change.base ?? over
-        try await upload(local, snapshot, at: path, expecting: known.map { .version($0.version) } ?? .absent)
+        try await upload(local, snapshot, at: path, expecting: expecting)
     }
 
     /// Content was written and is as before: only the attributes are sent.
@@ -233,7 +258,8 @@ extension ChangeSender {
             // Nobody keeps them but this device.
             var same = base
             same.path = path
-            (same.mtime, same.mode) = (local.facts.mtime, base.mode == nil ? nil : local.facts.mode)
+            (same.mtime, same.mode) = (local.facts.mtime, local.facts.mode)
+            if same.tags != nil { same.tags = local.facts.tags }
             context.acknowledge(local.id, same, fingerprint: local.fingerprint)
             return
         }
@@ -255,20 +281,13 @@ extension ChangeSender {
     private func upload(
         _ local: LocalEntry, _ snapshot: Snapshot, at path: RelativePath, expecting: Precondition
     ) async throws(SyncFailure) {
-        context.transfers.begin(local.id, .upload, total: snapshot.size)
-        context.announce(local.path, .isUploading)
-        var arrived = false
-        defer {
-            context.transfers.end(local.id, arrived: arrived)
-            context.announce(local.path, .isUploading, .isUploaded)
-        }
-        var facts = local.facts
-        (facts.mtime, facts.mode) = (snapshot.status.mtime, snapshot.status.mode)
-        let attributes = Self.attributes(facts)
+        let attributes = Self.attributes(local, snapshot.status)
         try await note(local, snapshot.size, snapshot.checksum, snapshot.fingerprint, at: path)
-        let item = try await put(snapshot, at: path, attributes, expecting: expecting)
-        arrived = true
+        let item = try await uploading(local, snapshot.size) { () throws(ProviderError) in
+            try await put(snapshot, at: path, attributes, expecting: expecting)
+        }
         acknowledge(local, item, checksum: snapshot.checksum, fingerprint: snapshot.fingerprint, sent: attributes)
+        context.restless.remove(local.id)
         if context.committer.isOpenForWriting(inode: local.fingerprint.inode) {
             context.openUploads[local.id] = snapshot.fingerprint
         }
@@ -276,32 +295,50 @@ extension ChangeSender {
 
     private func put(
         _ snapshot: Snapshot, at path: RelativePath, _ attributes: RemoteAttributes, expecting: Precondition
+    ) async throws(ProviderError) -> RemoteItem {
+        switch snapshot.content {
+        case .file(let copy):
+            let content = UploadContent(snapshotPath: copy, size: snapshot.size, checksum: snapshot.checksum)
+            return try await context.provider.put(
+                path, content: content, attributes: attributes, expecting: expecting)
+        case .bytes(let bytes):
+            guard let provider = context.directProvider else {
+                throw ProviderError(.unsupported, "\(path): the provider takes nothing but snapshots")
+            }
+            return try await provider.put(
+                path, direct: .bytes(bytes, snapshot.checksum), attributes: attributes, expecting: expecting)
+        case .symlink(let target):
+            return try await context.provider.putSymlink(
+                path, target: target, mtime: attributes.mtime, expecting: expecting)
+        }
+    }
+
+    /// Runs an upload, shown as one, and notes whether there was room for it.
+    func uploading(
+        _ local: LocalEntry, _ size: ByteCount, _ body: () async throws(ProviderError) -> RemoteItem
     ) async throws(SyncFailure) -> RemoteItem {
+        context.transfers.begin(local.id, .upload, total: size)
+        context.announce(local.path, .isUploading)
+        var arrived = false
+        defer {
+            context.transfers.end(local.id, arrived: arrived)
+            context.announce(local.path, .isUploading, .isUploaded)
+        }
         do {
-            let item =
-                switch snapshot.content {
-                case .file(let copy):
-                    try await context.provider.put(
-                        path,
-                        content: UploadContent(snapshotPath: copy, size: snapshot.size, checksum: snapshot.checksum),
-                        attributes: attributes, expecting: expecting)
-                case .symlink(let target):
-                    try await context.provider.putSymlink(
-                        path, target: target, mtime: attributes.mtime, expecting: expecting)
-                }
-            context.providerRoom.fitted(snapshot.size)
+            let item = try await body()
+            context.providerRoom.fitted(size)
+            arrived = true
             return item
         } catch {
             if error.code == .noSpace {
-                context.providerRoom.refused(
-                    snapshot.size, clock: context.clock, limit: context.settings.longestBackoff)
+                context.providerRoom.refused(size, clock: context.clock, limit: context.settings.longestBackoff)
             }
             throw SyncFailure(error)
         }
     }
 
     /// Makes durable what is about to be sent: see `LostAnswers`.
-    private func note(
+    func note(
         _ local: LocalEntry, _ size: ByteCount, _ checksum: ContentChecksum, _ fingerprint: Fingerprint,
         at path: RelativePath
     ) async throws(SyncFailure) {
@@ -317,9 +354,13 @@ extension ChangeSender {
     private func snapshot(_ local: LocalEntry) async throws(SyncFailure) -> Snapshot {
         let path = context.drivePath(local.path)
         let (tree, staging, now) = (context.tree, context.staging, context.clock.now)
+        let limit: ByteCount? =
+            context.directProvider != nil && local.facts.size <= DirectContent.mostBytes.bytes
+            ? DirectContent.mostBytes : nil
         let snapshot = try await context.whileReading(path) { () async throws(SyncFailure) in
             try await context.cancellableStore { (isCancelled) throws(StoreError) in
-                try Snapshot.take(tree, path, staging: staging, isCancelled: isCancelled, now: now)
+                if let limit, let small = try Snapshot.takeSmall(tree, path, limit: limit, now: now) { return small }
+                return try Snapshot.take(tree, path, staging: staging, isCancelled: isCancelled, now: now)
             }
         }
         guard snapshot.fingerprint.inode == local.fingerprint.inode else {
@@ -330,14 +371,21 @@ extension ChangeSender {
     }
 
     private static func attributes(_ facts: ItemFacts) -> RemoteAttributes {
-        RemoteAttributes(mtime: facts.mtime, mode: (facts.mode ?? 0o644) & 0o777)
+        RemoteAttributes(mtime: facts.mtime, mode: (facts.mode ?? 0o644) & 0o777, tags: facts.tags)
     }
 
-    private func acknowledge(
+    /// With the time and the mode that the file had when it was read.
+    static func attributes(_ local: LocalEntry, _ status: FileStatus) -> RemoteAttributes {
+        var facts = local.facts
+        (facts.mtime, facts.mode) = (status.mtime, status.mode)
+        return attributes(facts)
+    }
+
+    func acknowledge(
         _ local: LocalEntry, _ item: RemoteItem, checksum: ContentChecksum? = nil, fingerprint: Fingerprint,
         sent: RemoteAttributes
     ) {
-        let base = context.base(of: item, checksum: checksum, sent: sent.mtime)
+        let base = context.base(of: item, checksum: checksum, sent: sent.mtime, mode: sent.mode)
         context.acknowledge(local.id, base, fingerprint: fingerprint)
     }
 }

@@ -19,9 +19,12 @@ struct Downloader: Sendable {
     /// Given up with ETIMEDOUT when nothing arrives for `downloadDeadline`, and with ENOSPC where there is no room for it.
     /// - Parameters:
     ///   - owner: shown as being downloaded meanwhile.
-    ///   - mode: for the staged file; nil for the provider's.
+    ///   - known: what is known of the attributes that were uploaded with a version.
+    ///   - mode: for the staged file.
+    ///   - mtime: for the staged file; nil for the provider's.
     func fetch(
-        _ path: RelativePath, version: ProviderVersion, size: ByteCount, owner: ItemID?, mode: (RemoteItem) -> UInt16
+        _ path: RelativePath, version: ProviderVersion, size: ByteCount, owner: ItemID?,
+        known: AnnouncedChange? = nil, mode: (RemoteItem) -> UInt16, mtime: (RemoteItem) -> FileTime? = { _ in nil }
     ) async throws(SyncFailure) -> FetchedContent {
         let reservation = try await context.space.reserve(size, for: context.drivePath(path))
         defer { reservation.release() }
@@ -32,8 +35,9 @@ struct Downloader: Sendable {
         for _ in 0..<4 {
             let destination = context.staging.uniquePath("download")
             do {
-                let item = try await transfer(path, version, to: destination, owner)
-                try await finish(destination, item, mode(item))
+                var item = try await transfer(path, version, to: destination, owner)
+                if let known, !context.provider.capabilities.attributes { item = known.completing(item) }
+                try await finish(destination, mtime(item) ?? item.mtime, mode(item))
                 if item.version != version { context.touched.insert(path) }
                 arrived = true
                 return FetchedContent(stagedPath: destination, item: item)
@@ -67,7 +71,7 @@ struct Downloader: Sendable {
         let destination = context.staging.uniquePath("download")
         do {
             let fetched = try await transfer(item.path, item.version, to: destination, nil)
-            try await finish(destination, fetched, 0o600)
+            try await finish(destination, fetched.mtime, 0o600)
             return FetchedContent(stagedPath: destination, item: fetched)
         } catch {
             context.staging.discard(destination)
@@ -100,9 +104,9 @@ struct Downloader: Sendable {
         return item.version
     }
 
-    private func finish(_ staged: String, _ item: RemoteItem, _ mode: UInt16) async throws(SyncFailure) {
+    private func finish(_ staged: String, _ mtime: FileTime, _ mode: UInt16) async throws(SyncFailure) {
         try await context.store { () throws(StoreError) in
-            try context.staging.finish(staged, mtime: item.mtime, mode: mode)
+            try context.staging.finish(staged, mtime: mtime, mode: mode)
         }
     }
 
@@ -169,5 +173,13 @@ private final class ProgressWatch: Sendable {
             if idle >= deadline { return }
             do { try await clock.sleep(deadline - idle) } catch { return }
         }
+    }
+}
+
+extension AnnouncedChange {
+    /// What is known of the attributes that a base's document was uploaded with; nil where they are not.
+    init?(_ base: BaseRecord) {
+        guard let mode = base.mode else { return nil }
+        self.init(base.path, base.version, RemoteAttributes(mtime: base.mtime, mode: mode))
     }
 }

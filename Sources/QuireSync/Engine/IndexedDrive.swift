@@ -35,6 +35,10 @@ package struct IndexedDrive: SyncIndex {
             nextDeletion: page.nextDeletion)
     }
 
+    package func baseNames(_ container: ContainerID, in directory: RelativePath) async throws -> [BaseName] {
+        try await index.baseNames(container, in: directory)
+    }
+
     package func pendingTotals(_ container: ContainerID) async throws -> PendingTotals {
         try await index.pendingTotals(container: container)
     }
@@ -112,7 +116,7 @@ extension PendingChange {
     fileprivate init(_ item: PendingItem) {
         var local: LocalEntry?
         if let id = item.id, let path = item.path, let record = item.local {
-            local = LocalEntry(id, path, record, contentDirty: item.isContentDirty || item.isCreated)
+            local = LocalEntry(id, path, record, item.tags, contentDirty: item.isContentDirty || item.isCreated)
         }
         self.init(
             local: local, base: item.base, isMoved: item.isMoved, attributesChanged: item.isMetadataDirty,
@@ -122,11 +126,12 @@ extension PendingChange {
 
 extension LocalEntry {
     fileprivate init(
-        _ id: ItemID, _ path: RelativePath, _ record: LocalRecord, contentDirty: Bool, isLocalOnly: Bool = false
+        _ id: ItemID, _ path: RelativePath, _ record: LocalRecord, _ tags: [String], contentDirty: Bool,
+        isLocalOnly: Bool = false
     ) {
         let facts = ItemFacts(
             kind: record.kind, size: record.kind == .file ? record.size : 0, mtime: record.mtime,
-            mode: record.mode & 0o777)
+            mode: record.mode & 0o777, tags: tags)
         self.init(
             id: id, path: path, content: record.isDataless ? .dataless(nil) : contentDirty ? .changed : .asBase,
             facts: facts, fingerprint: record.fingerprint, isLocalOnly: isLocalOnly)
@@ -134,7 +139,7 @@ extension LocalEntry {
 
     fileprivate init(_ item: IndexItem, path: RelativePath) {
         let dirty = !item.difference.isDisjoint(with: [.content, .created]) || item.base == nil
-        self.init(item.id, path, item.local, contentDirty: dirty, isLocalOnly: item.isLocalOnly)
+        self.init(item.id, path, item.local, item.tags, contentDirty: dirty, isLocalOnly: item.isLocalOnly)
     }
 }
 

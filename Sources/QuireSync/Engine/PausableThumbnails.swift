@@ -1,9 +1,10 @@
 import QuireCore
 
-/// A provider's room for thumbnails, not to be had while the drive is paused.
+/// A provider's room for thumbnails, not to be had while the drive is paused, nor while the provider is of no use: when that
+/// is asked again is the engine's to say, whose pauses grow.
 struct PausableThumbnails: ThumbnailStorage {
     let storage: any ThumbnailStorage
-    let pause: PauseSwitch
+    let engine: SyncEngine
 
     func putThumbnail(_ name: String, _ picture: [UInt8]) async throws(ProviderError) {
         try check()
@@ -26,6 +27,7 @@ struct PausableThumbnails: ThumbnailStorage {
     }
 
     private func check() throws(ProviderError) {
-        guard pause.end == nil else { throw ProviderError(.unavailable, "the drive is paused") }
+        guard engine.context.pause.end == nil else { throw ProviderError(.unavailable, "the drive is paused") }
+        if let reason = engine.status.message { throw ProviderError(.unavailable, reason) }
     }
 }

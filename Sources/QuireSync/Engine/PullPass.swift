@@ -57,9 +57,8 @@ struct PullPass: Sendable {
         if result.applied == 0 || moves.isEmpty {
             let forgotten = ready.filter(\.forgetsDirectory)
             let rest = ready.filter { !handled.contains($0) && !$0.forgetsDirectory }
-            let outcomes = await forEach(rest, limit: context.settings.parallelTransfers) { [course = RoundCourse()] in
-                ($0, await apply($0, course))
-            }
+            let (course, most) = (RoundCourse(), context.settings.parallelTransfers)
+            let outcomes = await forEach(rest, limit: { course.parallelism(most) }) { ($0, await apply($0, course)) }
             for (unit, outcome) in outcomes { try note(unit, outcome, &result, &occupied) }
             try await forget(forgotten, &result, &occupied)
         }
@@ -71,7 +70,11 @@ struct PullPass: Sendable {
     private func apply(_ unit: TreeUnit, _ course: RoundCourse) async -> UnitOutcome {
         if let failure = course.end { return .failed(failure) }
         let outcome = await applier.apply(unit)
-        if case .failed(let failure) = outcome, failure.remedy == .offline { course.stop(failure) }
+        guard case .failed(let failure) = outcome else {
+            course.succeeded()
+            return outcome
+        }
+        if failure.remedy == .offline { course.stop(failure) }
         return outcome
     }
 

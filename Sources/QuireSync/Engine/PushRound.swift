@@ -36,7 +36,7 @@ struct PushRound: Sendable {
         var result = PushResult()
         result.held = try await context.index.heldDeletions()
         var refused: Set<ParkedSubject> = []
-        let course = RoundCourse()
+        let course = RoundCourse(context.failures)
         // What changes while the round runs is left to the next.
         let begin = context.clock.now()
         var start: PendingCursor? = .start
@@ -194,7 +194,8 @@ extension PushRound {
         let content = order.content.filter { !Self.depends($0, on: broken, changes) }
         for group in [content] + order.deletions {
             let steps = group.filter { !Self.depends($0, on: broken, changes) }
-            let outcomes = await forEach(steps, limit: context.settings.parallelTransfers) { step in
+            let most = context.settings.parallelTransfers
+            let outcomes = await forEach(steps, limit: { course.parallelism(most) }) { step in
                 let start = context.clock.now()
                 let outcome = await attempt(step, changes, course)
                 if !isUrgent { await context.giveWay(after: context.clock.now().since(start)) }
@@ -214,6 +215,7 @@ extension PushRound {
     /// Carries out a step, unless the provider turned out to be gone.
     private func attempt(_ step: PushOrder.Step, _ changes: [PendingChange], _ course: RoundCourse) async -> SendOutcome
     {
+        await course.lookEnds()
         if let failure = course.end { return .stop(failure) }
         let outcome = await ChangeSender(context: context, isUrgent: isUrgent).send(step, changes)
         switch outcome {
@@ -221,10 +223,7 @@ extension PushRound {
         case .stop(let failure): course.stop(failure)
         case .parked where course.failed():
             // That so much fails may have one reason, of which it is enough to be told once.
-            if let failure = await unreachable() {
-                course.stop(failure)
-                return .stop(failure)
-            }
+            if let failure = await course.look({ await unreachable() }) { return .stop(failure) }
         case .later, .look, .parked, .noRoom: break
         }
         return outcome

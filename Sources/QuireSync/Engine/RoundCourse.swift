@@ -6,12 +6,20 @@ import Synchronization
 final class RoundCourse: Sendable {
     private struct State {
         var end: SyncFailure?
-        var failures = 0
-        var looksAfter = 4
+        var isInDoubt = true
+        var isLooking = false
     }
+
+    /// So many are tried at one time before the first has succeeded, and after one has failed.
+    private static let carefully = 4
 
     /// Innermost lock: nothing else is taken while it is held.
     private let state = Lock(State())
+    private let looks = AsyncGate()
+    private let failures: FailureRun
+
+    /// - Parameter failures: of the rounds before, too.
+    init(_ failures: FailureRun = FailureRun()) { self.failures = failures }
 
     /// Why nothing more is to be tried; nil while it is.
     var end: SyncFailure? { state.withLock { $0.end } }
@@ -19,18 +27,35 @@ final class RoundCourse: Sendable {
     /// Nothing more is to be tried.
     func stop(_ failure: SyncFailure) { state.withLock { $0.end = $0.end ?? failure } }
 
-    func succeeded() { state.withLock { $0.failures = 0 } }
+    func succeeded() {
+        failures.end()
+        state.withLock { $0.isInDoubt = false }
+    }
 
-    /// Notes a step that the provider refused.
+    /// How many are to be tried at one time, where there may be `most`: a provider that may be of no use is not asked by all
+    /// at once.
+    func parallelism(_ most: Int) -> Int { state.withLock { $0.isInDoubt } ? min(most, Self.carefully) : most }
+
+    /// Looks at the provider itself; meanwhile nothing more is begun.
     ///
-    /// - Returns: whether so many failed in a row that the provider itself should be looked at: after four, then ever
-    ///   more rarely.
+    /// - Parameter body: why the provider as a whole cannot be used; nil where it can.
+    func look(_ body: @Sendable () async -> SyncFailure?) async -> SyncFailure? {
+        state.withLock { $0.isLooking = true }
+        let failure = await looks.run(body)
+        state.withLock { $0.isLooking = false }
+        if let failure { stop(failure) }
+        return failure
+    }
+
+    /// Waits while somebody looks at the provider.
+    func lookEnds() async {
+        guard state.withLock({ $0.isLooking }) else { return }
+        await looks.run {}
+    }
+
+    /// Notes a step that the provider refused; see `FailureRun.note`.
     func failed() -> Bool {
-        state.withLock { state in
-            state.failures += 1
-            guard state.failures >= state.looksAfter else { return false }
-            (state.failures, state.looksAfter) = (0, state.looksAfter * 4)
-            return true
-        }
+        state.withLock { $0.isInDoubt = true }
+        return failures.note()
     }
 }

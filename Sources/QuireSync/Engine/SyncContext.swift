@@ -85,9 +85,12 @@ struct SyncContext: Sendable {
     let handsOutWholeDocuments = OnceMark()
     let retries = RetryBook()
     let providerRoom = ProviderRoom()
+    let failures = FailureRun()
+    let quota = ProviderQuota()
     let touched = TouchedPaths()
     let announcements = Announcements()
     let openUploads = OpenUploads()
+    let restless = RestlessDocuments()
     let openQuestions = OpenQuestions()
     let openMoves = OpenMoves()
     let pool: BackgroundPool
@@ -96,6 +99,8 @@ struct SyncContext: Sendable {
     var index: any SyncIndex { environment.index }
     var committer: any LocalTreeCommitter { environment.committer }
     var provider: any DocumentProvider { container.provider }
+    /// The provider, where it does without snapshots.
+    var directProvider: (any DirectUploading)? { container.provider as? any DirectUploading }
     var tree: DriveTree { environment.tree }
     var staging: Staging { environment.staging }
     var settings: SyncSettings { environment.settings }
@@ -197,17 +202,39 @@ struct SyncContext: Sendable {
     }
 
     /// The record of what was sent, as the provider has it. What it keeps no attributes of has those that were sent.
-    func base(of item: RemoteItem, checksum: ContentChecksum?, sent mtime: FileTime) -> BaseRecord {
+    ///
+    /// - Parameter mode: nil where it is not known which was sent.
+    func base(of item: RemoteItem, checksum: ContentChecksum?, sent mtime: FileTime, mode: UInt16?) -> BaseRecord {
         var base = BaseRecord(container: container.id, item, checksum: checksum)
-        if !provider.capabilities.attributes { (base.mtime, base.mode) = (mtime, nil) }
+        if !provider.capabilities.attributes { (base.mtime, base.mode) = (mtime, mode) }
+        if item.kind == .file, let mode { announceSent(base, mode) }
         return base
     }
 
-    /// Records that the provider has a base's item at another place now.
-    func recordMove(of base: BaseRecord, _ from: RelativePath, to item: RemoteItem) {
+    private func announceSent(_ base: BaseRecord, _ mode: UInt16) {
+        announcements.sent(base.path, base.version, RemoteAttributes(mtime: base.mtime, mode: mode), self)
+    }
+
+    /// Whether a document's attributes are those of a listing, which are not what was uploaded, and nobody here has set others.
+    func isOnlyListed(_ base: BaseRecord?, _ status: FileStatus) -> Bool {
+        guard !provider.capabilities.attributes, let base else { return false }
+        return base.mode == nil && base.mtime == status.mtime
+    }
+
+    /// The base's document, as a look at it alone shows it; nil where it is another by now.
+    func uploaded(_ base: BaseRecord) async throws(SyncFailure) -> RemoteItem? {
+        let item = try await ask { () throws(ProviderError) in try await provider.item(at: base.path) }
+        return item?.version == base.version ? item : nil
+    }
+
+    /// Records that the provider has a base's item at another place now; returns the base of there.
+    @discardableResult
+    func recordMove(of base: BaseRecord, _ from: RelativePath, to item: RemoteItem) -> BaseRecord {
         var moved = BaseRecord(container: container.id, item, checksum: base.checksum)
         if !provider.capabilities.attributes { (moved.mtime, moved.mode) = (base.mtime, base.mode) }
+        if moved.kind == .file, let mode = moved.mode { announceSent(moved, mode) }
         index.record(.baseMoved(container: container.id, from: from, moved))
+        return moved
     }
 
     /// Finds the provider, which must be the one that it was.
@@ -273,6 +300,16 @@ final class OpenUploads: Sendable {
         get { sent.withLock { $0[item] } }
         set { sent.withLock { $0[item] = newValue } }
     }
+}
+
+/// Documents that changed while they were sent: a snapshot of them is sent next.
+final class RestlessDocuments: Sendable {
+    /// Innermost lock: nothing else is taken while it is held.
+    private let items = Lock<Set<ItemID>>([])
+
+    func insert(_ item: ItemID) { _ = items.withLock { $0.insert(item) } }
+    func remove(_ item: ItemID) { _ = items.withLock { $0.remove(item) } }
+    func contains(_ item: ItemID) -> Bool { items.withLock { $0.contains(item) } }
 }
 
 extension LocalChange {

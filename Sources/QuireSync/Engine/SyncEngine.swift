@@ -134,7 +134,7 @@ final class SyncEngine: Sendable {
                 report.pull = try await pull(confirmed)
             }
             report.push = try await push(isUrgent)
-            try await tellOthers()
+            try await tellOthers(isUrgent)
             let mustPull = state.withLock { state in
                 // What is to be looked at may be in the store, with nothing changed at the provider.
                 state.mustPull = state.mustPull || report.push.needsLook
@@ -145,6 +145,7 @@ final class SyncEngine: Sendable {
             try await clearSettled(report)
             state.withLock { ($0.offline, $0.backoff) = (nil, Backoff()) }
             report.retriesSoon = report.parked > 0 && context.retries.hasFreshFailures
+            await noteQuota(changed: report.madeProgress)
         } catch let failure as SyncFailure {
             note(failure, &report)
         } catch {
@@ -155,10 +156,19 @@ final class SyncEngine: Sendable {
         return report
     }
 
-    /// That this fails otherwise than by the network is no reason to stop: it is tried again with the next round.
-    private func tellOthers() async throws {
+    /// That this fails is no reason to stop: only what statfs tells depends on it.
+    private func noteQuota(changed: Bool) async {
+        do {
+            try await context.quota.note(context, changed: changed)
+        } catch {
+            context.logger.info("what the provider has left is not known", metadata: ["error": "\(error)"])
+        }
+    }
+
+    /// That this fails otherwise than by the network is no reason to stop: it is tried again with a later round.
+    private func tellOthers(_ isUrgent: Bool) async throws {
         do throws(SyncFailure) {
-            try await context.announcements.tell(context)
+            try await context.announcements.tell(context, isUrgent: isUrgent)
         } catch {
             if error.remedy == .offline || error.remedy == .cancelled { throw error }
             context.logger.info("other devices were not told of changes", metadata: ["error": "\(error.message)"])
@@ -202,6 +212,7 @@ final class SyncEngine: Sendable {
     func connect() async throws {
         guard !state.withLock({ $0.isConnected }) else { return }
         try await context.reach()
+        context.quota.forget()
         try await requireConditions()
         let wasOffline = state.withLock { state in
             state.isConnected = true

@@ -34,6 +34,9 @@ package protocol SyncIndex: StoreEventSink {
     /// The local item with this id.
     func item(_ id: ItemID) async throws -> IndexedItem?
 
+    /// What the provider has directly in a directory, as far as is known.
+    func baseNames(_ container: ContainerID, in directory: RelativePath) async throws -> [BaseName]
+
     /// All files at and below a path of the drive, for `pin` and `download`.
     func files(below drivePath: RelativePath) async throws -> [IndexedItem]
 

@@ -15,7 +15,7 @@ package struct SyncSettings: Sendable, Hashable {
     /// How many changes a push reads and plans at once, those not counted that others need.
     package var pushPart: Int = 1000
     /// Transfers at the same time.
-    package var parallelTransfers: Int = 4
+    package var parallelTransfers: Int = 8
     /// A changed document that is here is downloaded at once up to this size; above it becomes a placeholder.
     package var refreshLimit = ByteCount(64_000_000)
     /// Without any progress for this long, a download that somebody waits for is given up.

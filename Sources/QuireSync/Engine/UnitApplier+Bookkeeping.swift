@@ -35,17 +35,24 @@ extension UnitApplier {
         guard let remote = unit.remote, let base = unit.base else { return nil }
         var moved = base
         moved.path = remote.path
-        // Where the provider gives a moved item another version, its content is the same as long as all else is.
-        if base.kind != .file || base.size == remote.size.bytes && base.mtime == remote.mtime {
-            moved.version = remote.version
-        }
+        if base.kind != .file || Self.isMovedOnly(remote, from: base) { moved.version = remote.version }
         return moved
     }
 
+    /// Where the provider gives a moved item another version: whether its content is the base's, as checksums tell; where one
+    /// is missing, size and time, as long as that is no whole second, which two edits may share.
+    private static func isMovedOnly(_ remote: RemoteItem, from base: BaseRecord) -> Bool {
+        guard base.size == remote.size.bytes else { return false }
+        if let here = base.checksum, let there = remote.checksum { return here == there }
+        return base.mtime == remote.mtime && remote.mtime.nanoseconds % 1_000_000_000 != 0
+    }
+
     /// What is to be sent was planned on another version of the same content: the base gets that version, so that the
-    /// push's condition holds.
+    /// push's condition holds. What was done to the tags there is done here.
     func rebase(_ unit: TreeUnit, on version: ProviderVersion) -> UnitOutcome {
-        guard let remote = unit.remote, let base = unit.base, base.version != version else { return .nothing }
+        guard let remote = unit.remote, let base = unit.base else { return .nothing }
+        let isTagged = remote.toldTags.map { $0 != base.tags } ?? false
+        guard base.version != version || isTagged else { return .nothing }
         var renewed = BaseRecord(container: context.container.id, remote, checksum: remote.checksum ?? base.checksum)
         renewed.path = base.path
         context.index.record(.baseMoved(container: context.container.id, from: base.path, renewed))

@@ -173,7 +173,8 @@ extension UnitApplier {
         if remote.size == .zero { return StagedItem(path: try await emptyFile(remote, mode(remote)), item: remote) }
         if fetching {
             let fetched = try await Downloader(context: context).fetch(
-                remote.path, version: remote.version, size: remote.size, owner: owner, mode: mode)
+                remote.path, version: remote.version, size: remote.size, owner: owner,
+                known: AnnouncedChange(remote), mode: mode)
             return StagedItem(path: fetched.stagedPath, item: fetched.item)
         }
         return StagedItem(path: try await placeholder(remote, mode(remote)), item: remote, isDataless: true)

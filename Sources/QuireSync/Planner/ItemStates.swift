@@ -35,10 +35,12 @@ package struct ItemFacts: Sendable, Hashable {
     package var mtime: FileTime
     /// Nil where the provider keeps none.
     package var mode: UInt16?
+    /// Nil where the provider keeps none, or they are not known.
+    package var tags: [String]?
 
     package init(
         kind: FileKind, size: Int64, checksum: ContentChecksum? = nil, symlinkTarget: [UInt8]? = nil, mtime: FileTime,
-        mode: UInt16?
+        mode: UInt16?, tags: [String]? = nil
     ) {
         self.kind = kind
         self.size = size
@@ -46,18 +48,20 @@ package struct ItemFacts: Sendable, Hashable {
         self.symlinkTarget = symlinkTarget
         self.mtime = mtime
         self.mode = mode
+        self.tags = tags
     }
 
     package init(_ base: BaseRecord) {
         self.init(
             kind: base.kind, size: base.kind == .file ? base.size : 0, checksum: base.checksum,
-            symlinkTarget: base.symlinkTarget, mtime: base.mtime, mode: base.mode)
+            symlinkTarget: base.symlinkTarget, mtime: base.mtime, mode: base.mode, tags: base.tags)
     }
 
     package init(_ remote: RemoteItem) {
         self.init(
             kind: remote.kind, size: remote.kind == .file ? remote.size.bytes : 0, checksum: remote.checksum,
-            symlinkTarget: remote.symlinkTarget, mtime: remote.mtime, mode: remote.mode)
+            symlinkTarget: remote.symlinkTarget, mtime: remote.mtime, mode: remote.mode,
+            tags: remote.toldTags)
     }
 }
 

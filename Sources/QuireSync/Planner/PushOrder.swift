@@ -208,17 +208,6 @@ extension PushOrder {
     }
 }
 
-extension RelativePath {
-    fileprivate func isInside(anyOf paths: Set<RelativePath>) -> Bool {
-        var current: RelativePath? = self
-        while let path = current, !path.isRoot {
-            if paths.contains(path) { return true }
-            current = path.parent
-        }
-        return false
-    }
-}
-
 extension PushOrder {
     /// `directory`, or the nearest above it that is not to be deleted.
     private func stayingDirectory(_ directory: RelativePath?) -> RelativePath {

@@ -15,21 +15,16 @@ package struct RemoteView: Sendable {
         case .changes(let changed, let removed, _):
             items = Dictionary(
                 bases.map { ($0.record.path, RemoteItem($0.record)) }, uniquingKeysWith: { _, last in last })
-            let gone = Set(removed)
-            if !gone.isEmpty { items = items.filter { path, _ in !Self.lies(path, in: gone) } }
+            // Nothing lies below what is no directory any more, whether that was told or not.
+            let replaced = changed.lazy.filter { [items] in
+                $0.kind != .directory && items[$0.path]?.kind == .directory
+            }
+            let gone = Set(removed).union(replaced.map(\.path))
+            if !gone.isEmpty { items = items.filter { path, _ in !path.isInside(anyOf: gone) } }
             for item in changed { items[item.path] = item }
         }
         items[.root] = nil
         if !excluding.isEmpty { items = items.filter { path, _ in !excluding.contains { path.isInside($0) } } }
-    }
-
-    private static func lies(_ path: RelativePath, in removed: Set<RelativePath>) -> Bool {
-        var current: RelativePath? = path
-        while let candidate = current {
-            if removed.contains(candidate) { return true }
-            current = candidate.parent
-        }
-        return false
     }
 }
 
@@ -39,6 +34,7 @@ extension RemoteItem {
         self.init(
             path: base.path, kind: base.kind, version: base.version, size: ByteCount(max(0, base.size)),
             mtime: base.mtime,
-            mode: base.mode, identifier: base.identifier, checksum: base.checksum, symlinkTarget: base.symlinkTarget)
+            mode: base.mode, identifier: base.identifier, checksum: base.checksum, symlinkTarget: base.symlinkTarget,
+            tags: base.tags)
     }
 }

@@ -28,7 +28,7 @@ import QuireCore
 ///               changed here      changed there     changed in both
 /// place         moveRemote        moveLocal         same place: followMove; else moveLocal (remote wins)
 /// content       upload            updateLocal       equal: as attributes; unknown: compare; else moveAside, createLocal
-/// attributes    pushAttributes    applyAttributes   equal: adopt; else applyAttributes, field by field, remote wins
+/// attributes    pushAttributes    applyAttributes   equal: adopt; else applyAttributes, field by field, remote wins (tags: merged)
 /// neither, but another version: adopt
 /// ```
 /// A directory that was removed and made anew here counts as changed until the provider confirmed it, and one that was made
@@ -78,11 +78,12 @@ package enum SyncPlanner {
         }
     }
 
-    /// Whether mtime or mode differ in a way that counts: a directory's mtime follows its entries and is nobody's edit, a
+    /// Whether mtime, mode or tags differ in a way that counts: a directory's mtime follows its entries and is nobody's edit, a
     /// symlink has no mode of its own, and a provider without modes changes none.
     package static func attributesDiffer(_ one: ItemFacts, _ other: ItemFacts) -> Bool {
         let modesDiffer = one.kind != .symlink && one.mode != nil && other.mode != nil && one.mode != other.mode
-        return modesDiffer || (one.kind != .directory && one.mtime != other.mtime)
+        let tagsDiffer = one.tags != nil && other.tags != nil && one.tags != other.tags
+        return modesDiffer || tagsDiffer || (one.kind != .directory && one.mtime != other.mtime)
     }
 }
 
@@ -163,7 +164,9 @@ extension SyncPlanner {
 
     private static func mergeAttributes(_ base: BaseState, _ local: LocalState, _ remote: RemoteState) -> [SyncStep] {
         let here = attributesDiffer(local.facts, base.facts)
-        let there = attributesDiffer(remote.facts, base.facts)
+        // Of tags that the provider tells for the first time it is not known who changed them.
+        let tellsTags = base.facts.tags == nil && remote.facts.tags != nil
+        let there = attributesDiffer(remote.facts, base.facts) || tellsTags
         if there, attributesDiffer(local.facts, remote.facts) { return [.applyAttributes] }
         if here, !there { return [.pushAttributes(expecting: remote.version)] }
         return there || remote.version != base.version ? [.adopt] : []

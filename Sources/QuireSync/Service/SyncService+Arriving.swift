@@ -11,7 +11,7 @@ extension SyncService {
     ) async throws(MaterializeError) -> (any ArrivingContent)? {
         var path = path
         // A version that the provider has no more is followed by the next, as often as one would wait for.
-        for _ in 0..<4 {
+        for attempt in 0..<4 {
             do throws(SyncFailure) {
                 guard let sight = try await look(at: path), let place = place(sight) else { return nil }
                 path = place.item.drivePath
@@ -19,6 +19,7 @@ extension SyncService {
                 guard let document = try await arriving(place) else { return nil }
                 let reader = ArrivingReader(document, inode: place.status.inode)
                 // Where nothing can be had, opening fails, not the first reading.
+                document.want(0..<min(ReadAhead.block, document.size))
                 try await document.wait(for: 0..<min(Self.firstBytes, document.size))
                 return reader
             } catch {
@@ -27,10 +28,32 @@ extension SyncService {
                     if error.remedy == .offline { engine(for: path)?.disconnected(error.message) }
                     throw MaterializeError(errno: error.errno, message: error.message)
                 }
-                _ = await engine(for: path)?.round(isUrgent: true, pulls: true)
+                try await follow(path, isFirst: attempt == 0)
             }
         }
         return nil
+    }
+
+    /// Has the placeholder at a path, whose version the provider has no more, stand for what it has now: by a look at this
+    /// one document, or where that does not tell, by a pull of everything.
+    private func follow(_ path: RelativePath, isFirst: Bool) async throws(MaterializeError) {
+        guard let engine = engine(for: path) else { return }
+        do throws(SyncFailure) {
+            if let item = try await look(at: path)?.item {
+                let outcome = try await ItemLook(context: engine.context).renew(item)
+                // Somebody else renewed it; what refuses it again gives other versions than its listings.
+                if outcome == .renewed || outcome == .current && isFirst { return }
+            }
+        } catch {
+            guard error.remedy == .offline || error.remedy == .cancelled else {
+                logger.info("a document was not looked at by itself", metadata: ["error": "\(error.message)"])
+                _ = await engine.round(isUrgent: true, pulls: true)
+                return
+            }
+            if error.remedy == .offline { engine.disconnected(error.message) }
+            throw MaterializeError(errno: error.errno, message: error.message)
+        }
+        _ = await engine.round(isUrgent: true, pulls: true)
     }
 
     /// What the kernel reads first.

@@ -16,7 +16,7 @@ extension SyncService {
         defer { if let watcher { transfers.unwatch(watcher) } }
         let results = await forEach(dataless, limit: environment.settings.parallelTransfers) { item in
             do throws(MaterializeError) {
-                try await self.materialize(path: item.drivePath, inode: item.entry.fingerprint.inode)
+                try await self.materialize(item)
                 return MaterializeError?.none
             } catch {
                 return error

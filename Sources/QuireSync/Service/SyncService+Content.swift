@@ -4,17 +4,29 @@ package import QuireCore
 import QuireStore
 
 extension SyncService: ContentSource {
+    /// As `materialize(path:inode:)`, of one of many that the index just told of.
+    func materialize(_ item: IndexedItem) async throws(MaterializeError) {
+        let inode = item.entry.fingerprint.inode
+        try await downloads.wait(inode: inode) {
+            await self.bringContent(item.drivePath, inode: inode, known: item)
+        }
+    }
+
     package func materialize(path: RelativePath, inode: UInt64) async throws(MaterializeError) {
         try await downloads.wait(inode: inode) { await self.bringContent(path, inode: inode) }
     }
 
     /// One download, with as many attempts as it takes while the item or the provider's version moves on.
-    private func bringContent(_ path: RelativePath, inode: UInt64) async -> DownloadRegistry.Outcome {
+    ///
+    /// - Parameter known: what the index had of it a moment ago.
+    private func bringContent(
+        _ path: RelativePath, inode: UInt64, known: IndexedItem? = nil
+    ) async -> DownloadRegistry.Outcome {
         var path = path
         var last = SyncFailure(.later, "\(path) changed too often to be downloaded")
         for attempt in 0..<6 {
             do {
-                switch try await attemptDownload(path, inode: inode) {
+                switch try await attemptDownload(path, inode: inode, known: attempt == 0 ? known : nil) {
                 case .done: return .success(())
                 case .moved(let newPath): path = newPath
                 case .busy: try await pause(.milliseconds(20 << attempt))
@@ -76,8 +88,25 @@ extension SyncService: ContentSource {
         }
     }
 
-    private func attemptDownload(_ path: RelativePath, inode: UInt64) async throws -> Attempt {
-        guard let sight = try await look(at: path) else {
+    /// Looks at the store only, where that has the placeholder that the index told of: then nothing has changed since, and
+    /// whatever changes from here on is found by its version and its fingerprint.
+    private func glance(at item: IndexedItem) async throws(SyncFailure) -> Sight? {
+        let (path, tree) = (item.drivePath, environment.tree)
+        guard let engine = engine(for: path), let version = item.base?.version else { return nil }
+        let (status, mark) = try await engine.context.store { () throws(StoreError) in
+            (try tree.status(at: path), try Placeholder.mark(at: path, in: tree))
+        }
+        guard status?.fingerprint == item.entry.fingerprint, mark.version == version else { return nil }
+        return Sight(engine: engine, status: status, mark: mark, item: item)
+    }
+
+    private func attemptDownload(
+        _ path: RelativePath, inode: UInt64, known: IndexedItem? = nil
+    ) async throws -> Attempt {
+        var found: Sight?
+        if let known { found = try await glance(at: known) }
+        if found == nil { found = try await look(at: path) }
+        guard let sight = found else {
             throw SyncFailure(.park, "\(path) is in no container that is kept at a provider", errno: ENOENT)
         }
         let (engine, mark, item) = (sight.engine, sight.mark, sight.item)
@@ -108,10 +137,14 @@ extension SyncService: ContentSource {
             arriving.drop(place.subject.item)
             return nil
         }
-        let known = base.checksum
+        var (mtime, mode) = (status.mtime, status.mode & 0o777)
+        if context.isOnlyListed(base, status), let item = try await context.uploaded(base) {
+            (mtime, mode) = (item.mtime, item.mode ?? mode)
+            (base.mtime, base.mode) = (mtime, item.mode)
+        }
+        let (known, time, bits) = (base.checksum, mtime, mode)
         let found = try await context.cancellableStore { (isCancelled) throws(StoreError) in
-            try document.content.finish(
-                mtime: status.mtime, mode: status.mode & 0o777, known: known, isCancelled: isCancelled)
+            try document.content.finish(mtime: time, mode: bits, known: known, isCancelled: isCancelled)
         }
         guard let found else {
             arriving.drop(place.subject.item)
@@ -129,7 +162,7 @@ extension SyncService: ContentSource {
     private static func isCorrupt(_ path: RelativePath) -> SyncFailure {
         SyncFailure(
             .park,
-            "\(path): what the provider sent is not what was uploaded (its SHA-256 differs); compare it with a backup")
+            "what the provider has of \(path) is not what was uploaded: its SHA-256 differs; compare it with a backup")
     }
 
     private func download(
@@ -141,23 +174,20 @@ extension SyncService: ContentSource {
         guard let version = item?.base?.version ?? mark.version else {
             throw SyncFailure(.look, "\(path) does not say which version it stands for", errno: EIO)
         }
+        let isListed = context.isOnlyListed(item?.base, status)
         context.announce(relative, .isDownloading)
         defer { context.announce(relative, .isDownloading, .downloadingStatus) }
         let fetched = try await Downloader(context: context).fetch(
             remotePath, version: version, size: ByteCount(max(0, status.size)), owner: item?.entry.id,
-            mode: { _ in status.mode & 0o777 })
+            known: item?.base.flatMap(AnnouncedChange.init),
+            mode: { (isListed ? $0.mode : nil) ?? status.mode & 0o777 },
+            // Where only this device changed the time it stays, and goes up later.
+            mtime: { $0.version == version && !isListed ? status.mtime : nil })
         defer { context.staging.discard(fetched.stagedPath) }
         if fetched.item.version == version, let known = item?.base?.checksum ?? mark.checksum,
             let arrived = fetched.item.checksum, arrived != known
         {
             throw Self.isCorrupt(path)
-        }
-        if fetched.item.version == version, fetched.item.mtime != status.mtime {
-            let staging = context.staging
-            try await context.store { () throws(StoreError) in
-                // Only this device changed the time: it stays, and goes up later.
-                try staging.finish(fetched.stagedPath, mtime: status.mtime, mode: status.mode & 0o777)
-            }
         }
         let base = BaseRecord(container: context.container.id, fetched.item)
         let change = LocalChange(

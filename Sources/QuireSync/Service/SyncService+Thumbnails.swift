@@ -23,7 +23,7 @@ extension SyncService {
         return ThumbnailRoom(
             container: container.id, root: container.root,
             storage: (container.provider as? any ThumbnailStorage).map {
-                PausableThumbnails(storage: $0, pause: engine.context.pause)
+                PausableThumbnails(storage: $0, engine: engine)
             })
     }
 }

@@ -75,8 +75,13 @@ package final class SyncService: Sendable {
                 for engine in engines {
                     group.addTask { await withTaskExecutorPreference(PoolExecutor.background) { await engine.run() } }
                 }
-                group.addTask { [commits = environment.index.commits()] in
-                    for await _ in commits { for engine in engines { engine.wake() } }
+                group.addTask { [commits = environment.index.commits(), environment] in
+                    for await _ in commits {
+                        for engine in engines { engine.wake() }
+                        // What was changed rests before it is sent: one look at it serves several batches. Ends early only
+                        // when the task is cancelled.
+                        try? await environment.clock.sleep(min(environment.settings.settleTime / 3, Self.betweenWakes))
+                    }
                 }
                 group.addTask { [space] in await space.run() }
                 group.addTask { await self.pinned.run(self.materialize) }
@@ -87,6 +92,9 @@ package final class SyncService: Sendable {
         }
         downloads.cancelAll()
     }
+
+    /// Most that a change of the index waits for the round that looks at it.
+    private static let betweenWakes = Duration.milliseconds(100)
 
     /// Goes on with other containers and providers, as after `quire provider add`.
     package func replaceContainers(_ containers: [SyncedContainer]) {

@@ -126,12 +126,8 @@ final class SpaceKeeper: Sendable {
 
     /// What is available on the store's file system, in bytes.
     private func freeSpace() async -> Int64 {
-        let root = environment.tree.rootPath
-        return await pool.run {
-            var space = statvfs()
-            // A store that is gone is told of by everything else.
-            return statvfs(root, &space) == 0 ? Int64(space.f_bavail) * Int64(space.f_frsize) : .max / 4
-        }
+        // A store that is gone is told of by everything else.
+        await pool.run { [tree = environment.tree] in tree.availableBytes ?? .max / 4 }
     }
 
     // MARK: - evicting

@@ -87,6 +87,8 @@ final class RunningCommand: @unchecked Sendable {
 
         var variables = ProcessInfo.processInfo.environment
         variables["LC_ALL"] = "C.UTF-8"
+        // Secrets of tests are not for the keyring of who runs them.
+        variables["DBUS_SESSION_BUS_ADDRESS"] = "unix:path=/nonexistent"
         variables.merge(command.environment) { $1 }
         let argv = arguments.map { strdup($0) } + [nil]
         let envp = variables.map { strdup("\($0.key)=\($0.value)") } + [nil]

@@ -7,6 +7,8 @@ struct Drive: Sendable {
     let home: String
     let mountpoint: String
     var binary = Machine.quire
+    /// Of its programs' environment, beside those that every drive has.
+    var variables: [String: String] = [:]
 
     /// Where the embedded folder provider keeps documents.
     var embeddedProvider: String { "\(home)/provider" }
@@ -15,7 +17,9 @@ struct Drive: Sendable {
 
     /// Where file managers of this device's user would find thumbnails.
     var thumbnails: String { "\(home).cache/thumbnails" }
-    var environment: [String: String] { ["QUIRE_HOME": home, "XDG_CACHE_HOME": "\(home).cache"] }
+    var environment: [String: String] {
+        ["QUIRE_HOME": home, "XDG_CACHE_HOME": "\(home).cache"].merging(variables) { $1 }
+    }
 
     /// Sets a key of `config.toml` that is there already.
     func configure(_ key: String, _ value: String) throws {
@@ -140,7 +144,7 @@ struct Drive: Sendable {
         stopDaemon()
     }
 
-    private var isRunning: Bool { daemonProcessID.map { $0 > 1 && isOurs($0) } ?? false }
+    var isRunning: Bool { daemonProcessID.map { $0 > 1 && isOurs($0) } ?? false }
 
     private func stopDaemon() {
         guard let daemon = daemonProcessID, daemon > 1, isOurs(daemon) else { return }

@@ -48,7 +48,9 @@ enum StorageServers {
     }
 
     /// Object stores among them.
-    static let stores = ["seaweedfs", "moto"]
+    static let stores = ["seaweedfs", "moto", "ceph"]
+    /// Those that heed conditions in a bucket that keeps versions, too.
+    static let versionKeepers = ["seaweedfs", "moto"]
 
     /// Has a bucket keep what is replaced in it.
     static func keepVersions(_ account: Account) async throws {
@@ -110,7 +112,9 @@ extension Drive {
         let arguments =
             [binary, "provider", "add", account.name, account.url] + options
             + (isDefault ? ["--default"] : [])
-        return await Command(arguments: arguments, environment: ["QUIRE_HOME": home, "QUIRE_SECRET": secret]).run()
+        return await Command(
+            arguments: arguments, environment: environment.merging(["QUIRE_SECRET": secret]) { $1 }
+        ).run()
     }
 
     /// Mounts again after a crash.

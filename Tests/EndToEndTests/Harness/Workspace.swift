@@ -25,7 +25,7 @@ final class Workspace: @unchecked Sendable {
             try await workspace.close()
             return result
         } catch {
-            let logs = workspace.logs()
+            let logs = await workspace.states() + workspace.logs()
             try? await workspace.close()
             throw Trouble("\(error)\(logs)")
         }
@@ -74,6 +74,15 @@ final class Workspace: @unchecked Sendable {
             arguments: ["bash", "-euo", "pipefail", "-c", script], directory: root, limitSeconds: limitSeconds,
             abortingMountsAt: lock.withLock { drives.map(\.mountpoint) }
         ).succeed()
+    }
+
+    /// What drives that still answer say of themselves: why something waits, for one.
+    private func states() async -> String {
+        var text = ""
+        for drive in lock.withLock({ drives }) where drive.isRunning {
+            text += "\n--- \(drive.name): quire status\n\(await drive.quire("status", limitSeconds: 10).output)"
+        }
+        return text
     }
 
     private func logs() -> String {

@@ -7,7 +7,7 @@ usage: ledger.py work DIRECTORY BOOK DEVICE SEED COUNT   so many random operatio
 Every document holds one text that nobody else ever writes. A text is in the book from the moment its fsync returned, and
 out of it as soon as somebody who has read it begins to replace or delete it. Whatever is in the book at the end must be,
 whole, in some file below the directories: a document, a conflict copy, or a kept version. `check` prints how many texts
-were promised, which are missing, and which files could not be read.
+were promised, which are missing, which files could not be read, and what the books say of the missing ones.
 """
 import ctypes
 import errno
@@ -20,6 +20,8 @@ import time
 
 NAMES = ["a", "b", "c", "d.txt", "e e"]
 FEW = ["a", "b", "c"]
+# What is in one that somebody left, who had no patience, is promised to nobody.
+TEMPORARY = ".goutputstream-ledger"
 # What somebody edits again at once was read, and is promised no more.
 REST = 0.8
 # Whoever waits for content that does not come in this time goes on with something else, as with Ctrl-C. What is promised by
@@ -51,9 +53,10 @@ class Book:
     def __init__(self, path):
         self.file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
 
-    def note(self, word, found):
-        if found:
-            os.write(self.file, "".join(f"{word} {token}\n" for token in sorted(found)).encode())
+    def note(self, word, found, way):
+        """`way`: what was done, and where, for who looks for what was lost."""
+        lines = (f"{word} {token} {time.time():.3f} {way}\n" for token in sorted(found))
+        os.write(self.file, "".join(lines).encode())
 
 
 class Device:
@@ -70,7 +73,7 @@ class Device:
     def existing(self):
         files, directories = [], []
         for directory, below, names in os.walk(self.root):
-            files += [os.path.join(directory, name) for name in names]
+            files += [os.path.join(directory, name) for name in names if name != TEMPORARY]
             directories += [os.path.join(directory, name) for name in below]
         return sorted(files), sorted(directories)
 
@@ -90,9 +93,12 @@ class Device:
         file = os.open(path or self.new_path(), os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o644)
         try:
             self.put(file, data)
-            self.book.note("live", {token})
+            self.book.note("live", {token}, self.way("created", file))
         finally:
             os.close(file)
+
+    def way(self, what, file):
+        return f"{what} {os.readlink(f'/proc/self/fd/{file}')[len(self.root):]}"
 
     def rewrite(self, path):
         """In place: as long as it is open for writing nothing else comes into its place."""
@@ -103,27 +109,31 @@ class Device:
             # Where another document was put at its place before it was open, that is not what was read.
             if os.stat(path).st_ino != os.fstat(file).st_ino:
                 return
-            self.book.note("gone", tokens(seen))
+            self.book.note("gone", tokens(seen), self.way("rewriting", file))
             os.ftruncate(file, 0)
             self.put(file, data)
-            self.book.note("live", {token})
+            self.book.note("live", {token}, self.way("rewritten", file))
         finally:
             os.close(file)
 
     def replace(self, path):
-        """A temporary file that is renamed over the document."""
+        """A temporary file that is renamed over the document, in the directory where that was read."""
         token, data = self.new_text()
-        with open(path, "rb") as file:
-            seen = file.read()
-        temporary = os.path.join(os.path.dirname(path), ".goutputstream-ledger")
-        file = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o644)
+        directory = os.open(os.path.dirname(path), os.O_RDONLY | os.O_DIRECTORY)
         try:
-            self.put(file, data)
+            name = os.path.basename(path)
+            with open(os.open(name, os.O_RDONLY, dir_fd=directory), "rb") as file:
+                seen = file.read()
+            file = os.open(TEMPORARY, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o644, dir_fd=directory)
+            try:
+                self.put(file, data)
+            finally:
+                os.close(file)
+            self.book.note("gone", tokens(seen), f"replacing {path[len(self.root):]}")
+            os.rename(TEMPORARY, name, src_dir_fd=directory, dst_dir_fd=directory)
+            self.book.note("live", {token}, f"replaced {path[len(self.root):]}")
         finally:
-            os.close(file)
-        self.book.note("gone", tokens(seen))
-        os.rename(temporary, path)
-        self.book.note("live", {token})
+            os.close(directory)
 
     def remove(self, path):
         """By way of a name of its own: what is deleted is what was read."""
@@ -132,7 +142,7 @@ class Device:
         self.rename(path, aside)
         with open(aside, "rb") as file:
             seen = file.read()
-        self.book.note("gone", tokens(seen))
+        self.book.note("gone", tokens(seen), f"removing {aside[len(self.root):]}")
         os.unlink(aside)
 
     def rename(self, path, new):
@@ -194,12 +204,12 @@ def impatient(*_):
 
 
 def promised(books):
-    live, gone = set(), set()
+    texts = {"live": set(), "gone": set()}
     for book in books:
         for line in open(book):
-            word, token = line.split()
-            (live if word == "live" else gone).add(token)
-    return live - gone
+            word, token, _ = line.split(maxsplit=2)
+            texts[word].add(token)
+    return texts["live"] - texts["gone"]
 
 
 def check(books, directories):
@@ -216,6 +226,8 @@ def check(books, directories):
     wanted = promised(books)
     lost = wanted - found
     print(f"promised {len(wanted)} lost {len(lost)} unreadable {len(unreadable)}", *sorted(lost)[:50], *unreadable[:10])
+    for book in books:
+        print(*(f"{os.path.basename(book)}: {line}" for line in open(book) if line.split()[1] in lost), sep="", end="")
 
 
 def main():

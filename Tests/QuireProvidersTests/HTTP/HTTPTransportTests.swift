@@ -93,6 +93,31 @@ struct HTTPTransportTests {
         #expect(try await transport.send(right).status == 201)
     }
 
+    @Test("A document is sent to its end when who holds it agrees to all that was read", arguments: [0, 1, 3_000_000])
+    func sealed(length: Int) async throws {
+        let work = try TemporaryDirectory()
+        let bytes = (0..<length).map { UInt8(truncatingIfNeeded: $0 / 7) }
+        Plain.write(bytes, to: Array(work.appending("f").utf8))
+        func body(_ agrees: Bool) -> HTTPRequest.Body {
+            .live(
+                LiveDocument(path: work.appending("f"), size: ByteCount(Int64(length))) {
+                    (checksum) throws(ProviderError) in
+                    #expect(checksum == .sha256(of: bytes))
+                    if !agrees { throw ProviderError(.corrupt, "it has changed") }
+                })
+        }
+        let server = try LoopbackServer { peer in
+            while let request = peer.request() {
+                #expect(request.head.contains("/right"), "the body of another never ends")
+                #expect(request.body == bytes)
+                peer.answer("201 Created")
+            }
+        }
+        let transport = transport(server)
+        #expect(await refusal { try await transport.send(HTTPRequest("PUT", "/wrong", body: body(false))) } == .corrupt)
+        #expect(try await transport.send(HTTPRequest("PUT", "/right", body: body(true))).status == 201)
+    }
+
     @Test("Where nobody listens, and where the name is unknown, that is said, at once")
     func unreachable() async throws {
         let server = try LoopbackServer { _ in }

@@ -18,7 +18,7 @@ struct S3AccountTests {
         let url = try ProviderURL(text)
         #expect(url.description == form)
         #expect(try ProviderURL(form) == url)
-        #expect(url.isRemote && url.makeProvider(secret: "x") is S3Provider)
+        #expect(url.isRemote && url.makeProvider(secret: .known("x")) is S3Provider)
     }
 
     @Test("What is no store is refused, and a secret in a URL is not repeated")

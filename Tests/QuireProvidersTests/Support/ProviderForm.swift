@@ -10,7 +10,7 @@ enum ProviderForm: String, Sendable, CaseIterable, CustomTestStringConvertible {
     case folderOnDisk
     case folderOnTmpfs
     case apache, lighttpd, nginx, sabre, rclone
-    case seaweedfs, moto
+    case seaweedfs, moto, ceph
 
     /// Those that need nothing, and the servers that were started for this run.
     static var allCases: [ProviderForm] {
@@ -21,7 +21,7 @@ enum ProviderForm: String, Sendable, CaseIterable, CustomTestStringConvertible {
     /// WebDAV servers.
     static let servers: [ProviderForm] = [.apache, .lighttpd, .nginx, .sabre, .rclone]
     /// Object stores.
-    static let stores: [ProviderForm] = [.seaweedfs, .moto]
+    static let stores: [ProviderForm] = [.seaweedfs, .moto, .ceph]
     /// Whose versions are made of content.
     static let versionsByContent = stores + [.sabre]
 
@@ -44,7 +44,7 @@ enum ProviderForm: String, Sendable, CaseIterable, CustomTestStringConvertible {
         case .apache, .lighttpd, .nginx, .sabre, .rclone:
             let account = try await TestServer.account(rawValue)
             return try await Bench(account.provider(), account.provider(), work, account.directory, same: false)
-        case .seaweedfs, .moto:
+        case .seaweedfs, .moto, .ceph:
             let store = try await S3TestStore(rawValue)
             return try await Bench(store.provider(), store.provider(), work, nil, same: false)
         }

@@ -15,7 +15,7 @@ struct DAVAnswerTests {
             transport: transport, address: DAVAddress(origin: transport.origin, base: "/dav/my%20files/"))
         let found = try await client.propfind(path, depth: "1", limit: limit)
         return try found.map { found in
-            Dictionary(uniqueKeysWithValues: try found.map { ($0.path, try $0.resource.item($0.path)) })
+            Dictionary(uniqueKeysWithValues: try found.map { ($0.path, try $0.resource.item($0.path, stamps: true)) })
         }
     }
 
@@ -63,9 +63,31 @@ struct DAVAnswerTests {
         #expect(found["d/a"]?.mtime == FileTime(nanoseconds: 5) && found["d/a"]?.mode == 0o640)
         #expect(found["d/a"]?.checksum == .sha256(of: [1]))
         #expect(found["d/o"]?.mode == nil && found["d/o"]?.checksum == nil)
-        for text in ["", "2 5 640 - e-x", "1 x 640 - e-x", "1 5 999 - e-x", "1 5 7777 - e-x", "1 5 640 -"] {
+        for text in [
+            "", "3 5 640 - e-x", "2 5 640 - e-x", "1 x 640 - e-x", "1 5 999 - e-x", "1 5 7777 - e-x", "1 5 640 -",
+        ] {
             #expect(DAVStamp(text) == nil)
         }
+    }
+
+    @Test("The tags of a stamp count for every version, whatever characters they have; what has no stamp has none")
+    func stampedTags() async throws {
+        var stamp = DAVStamp(mtime: FileTime(nanoseconds: 5), mode: 0o640, version: ProviderVersion("e-a b"))
+        for tags in [[], ["work"], ["two words", "Grüße", "100 %", "<&>"]] {
+            stamp.tags = tags
+            let read = try #require(DAVStamp(stamp.text))
+            #expect(read.tags == tags && read.version == stamp.version && read.mode == 0o640)
+        }
+        let property =
+            "<q:stamp xmlns:q=\"urn:quire\">\(stamp.text.replacing("<", with: "&lt;").replacing("&>", with: "&amp;>"))</q:stamp>"
+        let file = "<D:getcontentlength>1</D:getcontentlength><D:getetag>\"other\"</D:getetag>"
+        let found = try #require(
+            try await listing(
+                multistatus(
+                    response("/dav/my%20files/d/a", file + property), response("/dav/my%20files/d/b", file))))
+        #expect(found["d/a"]?.tags == stamp.tags && found["d/a"]?.mode == nil)
+        #expect(found["d/a"]?.toldTags == stamp.tags)
+        #expect(found["d/b"]?.tags == [] && found["d/b"]?.toldTags == nil)
     }
 
     @Test("What is no whole listing is an error, and never a shorter listing")

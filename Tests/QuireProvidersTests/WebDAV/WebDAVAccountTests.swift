@@ -16,7 +16,7 @@ struct WebDAVAccountTests {
         let url = try ProviderURL(text)
         #expect(url.description == form)
         #expect(try ProviderURL(form) == url)
-        #expect(url.isRemote && url.makeProvider(secret: "x") is WebDAVProvider)
+        #expect(url.isRemote && url.makeProvider(secret: .known("x")) is WebDAVProvider)
     }
 
     @Test("A pinned certificate is part of the account")

@@ -20,6 +20,7 @@ status          an answer that the server knows nothing of                      
 lost            the server does it, the answer is another status                       status
 etag            an entity tag that is not the server's
 flip            one byte of the answer's body is another
+flip-body       … of the request's body
 date            the answer's Date is so many seconds off                               seconds
 garbage         the answer's body is none that was meant
 endless         a listing that never ends

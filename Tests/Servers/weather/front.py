@@ -1,7 +1,9 @@
 """One way to a server: a port of its own, with rules of its own."""
 import asyncio
+import os
 import socket
 import struct
+import time
 
 import answers
 from faults import Rules
@@ -9,6 +11,8 @@ from locks import PrivateLocks
 from message import Gone, Head, content, has_body, pieces
 
 CONDITIONS = (b"if-match", b"if-none-match", b"if")
+PLACES = (b"destination", b"x-amz-copy-source")
+LOG = open(os.environ["QUIRE_WEATHER_LOG"], "a") if "QUIRE_WEATHER_LOG" in os.environ else None
 
 
 class End(Exception):
@@ -67,6 +71,7 @@ class Connection:
         while (request := await Head.read(self.reader)) is not None:
             self.front.requests += 1
             chosen = self.front.rules.decide(request)
+            self.log("asked", request, [rule["fault"] for rule in chosen])
             await self.exchange(request, {rule["fault"]: rule for rule in chosen}, chosen[-1] if chosen else {})
             if request.closes:
                 return
@@ -91,8 +96,15 @@ class Connection:
                 request.put(name, None)
         if "private-locks" in through and await self.locked(request):
             return
-        await self.ask(request, half=fault == "reset-body")
+        await self.ask(request, half=fault == "reset-body", flips=fault == "flip-body")
         await self.answer(request, through, rule)
+
+    def log(self, word, request, what):
+        """Into the file that QUIRE_WEATHER_LOG names, for who looks for what happened."""
+        if LOG is None:
+            return
+        fields = {name.decode(): str(request[name]) for name in CONDITIONS + PLACES if request[name]}
+        print(f"{time.time():.3f}", self.front.port, word, request.method, request.target, fields, what, file=LOG, flush=True)
 
     async def locked(self, request):
         if request.method not in ("LOCK", "UNLOCK", "PROPFIND") or "/.quire/locks/" not in request.target:
@@ -106,8 +118,8 @@ class Connection:
             await self.send(answer)
         return True
 
-    async def ask(self, request, half):
-        """Passes the request on; half of its body, and then no more, if that is wanted."""
+    async def ask(self, request, half, flips):
+        """Passes the request on; if that is wanted, with another byte in its body, or half of that, and then no more."""
         length = int(request[b"content-length"] or 0)
         await self.connect()
         self.upstream[1].write(request.encoded())
@@ -118,6 +130,8 @@ class Connection:
                 await self.upstream[1].drain()
                 self.reset()
             sent += len(data)
+            if flips and data and wire == data:
+                wire, flips = wire[:-1] + bytes([wire[-1] ^ 1]), False
             self.upstream[1].write(wire)
             await self.upstream[1].drain()
         if half:
@@ -137,6 +151,7 @@ class Connection:
         if head is None:
             raise Gone
         closes = head.closes
+        self.log("answered", request, [head.status, head[b"etag"]])
         if "date" in through:
             head.put(b"date", answers.date(through["date"].get("seconds", 3600)))
         has = has_body(head, request.method)

@@ -3,7 +3,7 @@ import QuireCore
 
 /// Passwords and tokens of providers: `secrets/NAME` in the home, readable by its owner only. Never in the configuration, in
 /// an argument, or in a message.
-struct ProviderSecrets: Sendable {
+struct SecretFiles: Sendable {
     private let directory: String
 
     init(home: String) { directory = "\(home)/secrets" }
@@ -33,11 +33,8 @@ struct ProviderSecrets: Sendable {
 
     /// Keeps the provider's secret, on disk when this returns.
     ///
-    /// - Throws: `.usage` for a secret that cannot be one; `.failed`.
+    /// - Parameter secret: as `ProviderSecrets.check` wants it.
     func keep(_ secret: String, of name: String) throws(QuireError) {
-        guard secret.utf8.count < Self.limit, !secret.isEmpty, !secret.utf8.contains(where: { $0 < 0x20 }) else {
-            throw QuireError(.usage, "a secret is one line of text, of 1 to \(Self.limit - 1) bytes")
-        }
         guard mkdir(directory, 0o700) == 0 || errno == EEXIST else { throw failure("cannot write", name) }
         let staged = "\(path(name)).new"
         unlink(staged)
@@ -58,7 +55,7 @@ struct ProviderSecrets: Sendable {
     }
 
     /// Most bytes of a secret's file.
-    private static let limit = 8192
+    static let limit = 8192
 
     /// A provider's name is letters, digits, `-` and `_`.
     private func path(_ name: String) -> String { "\(directory)/\(name)" }

@@ -1,0 +1,225 @@
+import QuireCore
+
+@testable import QuireProviders
+
+extension DAVStandIn.State {
+    typealias Answer = (status: String, body: String)
+
+    private static func parent(_ path: String) -> String {
+        path.lastIndex(of: "/").map { String(path[..<$0]) } ?? ""
+    }
+
+    private static func name(_ path: String) -> String { String(path.split(separator: "/").last ?? "") }
+
+    /// Where something is that is asked for by another name.
+    private func place(_ path: String) -> String {
+        if manners.lowersNames { return path.lowercased() }
+        guard !manners.folding.isEmpty else { return path }
+        func folded(_ path: String) -> [FoldedName] {
+            path.split(separator: "/").compactMap { FileName(String($0)).map { FoldedName($0, manners.folding) } }
+        }
+        return nodes.keys.first { folded($0) == folded(path) } ?? path
+    }
+
+    mutating func answer(_ request: DAVStandInRequest) -> Answer {
+        var request = request
+        request.path = place(request.path)
+        log.append("\(request.method) \(request.path)")
+        switch request.method {
+        case "PROPFIND": return list(request)
+        case "REPORT": return report(request)
+        case "GET":
+            guard let node = nodes[request.path], !node.isCollection else { return ("404 Not Found", "") }
+            return ("200 OK", String(decoding: node.content, as: UTF8.self))
+        case "HEAD": return nodes[request.path]?.isCollection == false ? ("200 OK", "") : ("404 Not Found", "")
+        case "PUT": return put(request)
+        case "MKCOL":
+            if nodes[request.path] != nil { return ("405 Method Not Allowed", "") }
+            return makeCollection(request.path) ? ("201 Created", "") : ("409 Conflict", "")
+        case "DELETE": return remove(request.path) ? ("204 No Content", "") : ("404 Not Found", "")
+        case "MOVE": return move(request)
+        case "PROPPATCH": return stamp(request)
+        default: return ("405 Method Not Allowed", "")
+        }
+    }
+
+    private func list(_ request: DAVStandInRequest) -> Answer {
+        guard let node = nodes[request.path] else { return ("404 Not Found", "") }
+        let depth = request.fields["depth"] ?? "infinity"
+        if depth == "infinity", !manners.listsAll { return ("403 Forbidden", "") }
+        var paths = [request.path]
+        if depth == "1" { paths += node.names.sorted().map { request.path.isEmpty ? $0 : "\(request.path)/\($0)" } }
+        if depth == "infinity" { paths += nodes.keys.filter { $0 != request.path && isIn($0, request.path) } }
+        return ("207 Multi-Status", multistatus(paths.map { response($0, nodes[$0]) }.joined()))
+    }
+
+    private func isIn(_ path: String, _ collection: String) -> Bool {
+        collection.isEmpty || path == collection || path.hasPrefix("\(collection)/")
+    }
+
+    private mutating func put(_ request: DAVStandInRequest) -> Answer {
+        let path = request.path
+        guard nodes[path]?.isCollection != true else { return ("405 Method Not Allowed", "") }
+        let isNew = nodes[path] == nil
+        if !isNew, request.fields["if-none-match"] == "*" { return ("412 Precondition Failed", "") }
+        return write(path, request.body) ? (isNew ? "201 Created" : "204 No Content", "") : ("409 Conflict", "")
+    }
+
+    private mutating func stamp(_ request: DAVStandInRequest) -> Answer {
+        guard nodes[request.path] != nil, manners.keepsStamps else { return ("403 Forbidden", "") }
+        let stamp = request.body.split(separator: "<q:stamp>").last?.prefix { $0 != "<" }
+        nodes[request.path]?.stamp = stamp.map(String.init)
+        if manners.tokens?.tellsStamps == true { journal.append(request.path) }
+        if manners.tagsFollowStamps { retag(request.path, isName: false) }
+        let body = """
+            <D:response><D:href>/dav/\(request.path)</D:href><D:propstat><D:prop/><D:status>HTTP/1.1 200 OK</D:status>\
+            </D:propstat></D:response>
+            """
+        return ("207 Multi-Status", multistatus(body))
+    }
+
+    private mutating func move(_ request: DAVStandInRequest) -> Answer {
+        let destination = DAVStandInRequest.path(request.fields["destination"] ?? "")
+        if nodes[destination] != nil, request.fields["overwrite"] == "F" { return ("412 Precondition Failed", "") }
+        return move(request.path, to: destination) ? ("201 Created", "") : ("409 Conflict", "")
+    }
+
+    // MARK: - what other programs do
+
+    /// Writes a document; whether its collection is there.
+    @discardableResult
+    mutating func write(_ path: String, _ text: String) -> Bool {
+        guard nodes[Self.parent(path)]?.isCollection == true else { return false }
+        let isNew = nodes[path] == nil
+        tag += 1
+        nodes[path] = DAVStandIn.Node(
+            isCollection: false, content: Array(text.utf8), tag: tag, stamp: nodes[path]?.stamp)
+        nodes[Self.parent(path)]?.names.insert(Self.name(path))
+        note(path, isName: isNew)
+        return true
+    }
+
+    @discardableResult
+    mutating func makeCollection(_ path: String) -> Bool {
+        guard nodes[Self.parent(path)]?.isCollection == true, nodes[path] == nil else { return false }
+        tag += 1
+        nodes[path] = DAVStandIn.Node(isCollection: true, tag: tag)
+        nodes[Self.parent(path)]?.names.insert(Self.name(path))
+        if manners.tokens?.tellsCollections == false {
+            retag(path, isName: true)
+        } else {
+            note(path, isName: true)
+        }
+        return true
+    }
+
+    /// Removes a document, or a collection with all in it.
+    @discardableResult
+    mutating func remove(_ path: String) -> Bool {
+        guard !path.isEmpty, nodes[path] != nil else { return false }
+        for other in nodes.keys where isIn(other, path) { nodes[other] = nil }
+        nodes[Self.parent(path)]?.names.remove(Self.name(path))
+        note(path, isName: true)
+        return true
+    }
+
+    @discardableResult
+    mutating func move(_ path: String, to destination: String) -> Bool {
+        guard !path.isEmpty, nodes[path] != nil, nodes[Self.parent(destination)]?.isCollection == true,
+            !isIn(destination, path), !isIn(path, destination)
+        else { return false }
+        if nodes[destination] != nil { remove(destination) }
+        for other in nodes.keys.filter({ isIn($0, path) }).sorted() {
+            let target = destination + other.dropFirst(path.count)
+            nodes[target] = nodes.removeValue(forKey: other)
+            if target != destination, manners.tokens?.tellsMembers != false { journal.append(target) }
+        }
+        nodes[Self.parent(path)]?.names.remove(Self.name(path))
+        nodes[Self.parent(destination)]?.names.insert(Self.name(destination))
+        note(path, isName: true)
+        note(destination, isName: true)
+        return true
+    }
+
+    private mutating func note(_ path: String, isName: Bool) {
+        journal.append(path)
+        if manners.tokens?.tellsParents == true { journal.append(Self.parent(path)) }
+        retag(path, isName: isName)
+    }
+
+    /// Gives the collections that a path lies in new tags, as the server's manners are.
+    private mutating func retag(_ path: String, isName: Bool) {
+        let isUpwards =
+            switch manners.tags {
+            case .none: Bool?.none
+            case .parent: false
+            case .namesUpwards: isName
+            case .upwards, .upwardsBySeconds: true
+            }
+        guard let isUpwards else { return }
+        var current = path
+        while !current.isEmpty {
+            current = Self.parent(current)
+            tag += 1
+            nodes[current]?.tag = manners.tags == .upwardsBySeconds ? tag / 1000 : tag
+            if !isUpwards { return }
+        }
+    }
+
+    // MARK: - what changed
+
+    private static let scheme = "http://sabre.io/ns/sync/"
+
+    private mutating func report(_ request: DAVStandInRequest) -> Answer {
+        if !mishaps.isEmpty { return mishaps.removeFirst() }
+        guard let tokens = manners.tokens, request.path.isEmpty else { return ("415 Unsupported Media Type", "") }
+        guard tokens.isDeep || request.element("sync-level") != "infinite" else { return ("400 Bad Request", "") }
+        let text = request.element("sync-token") ?? ""
+        let number = text.hasPrefix(Self.scheme) ? Int(text.dropFirst(Self.scheme.count)) : nil
+        guard let since = number ?? (tokens.takesAnyToken ? journal.count : nil), (0...journal.count).contains(since),
+            since > forgotten
+        else {
+            let reason = tokens.namesReason ? "<d:valid-sync-token/>" : ""
+            return (tokens.refusal, "<?xml version=\"1.0\"?>\n<d:error xmlns:d=\"DAV:\">\(reason)</d:error>")
+        }
+        var told: [String] = []
+        var end = since
+        while end < journal.count, told.count < tokens.page ?? .max {
+            let path = journal[end]
+            end += 1
+            if !told.contains(path), !tokens.isShallow || path.split(separator: "/").count < 2 { told.append(path) }
+        }
+        var body = told.map { response($0, nodes[$0]) }.joined()
+        if end < journal.count {
+            body += "<D:response><D:href>/dav/</D:href><D:status>HTTP/1.1 507 X</D:status></D:response>"
+        }
+        return ("207 Multi-Status", multistatus("\(body)<D:sync-token>\(Self.scheme)\(end)</D:sync-token>"))
+    }
+
+    private func multistatus(_ body: String) -> String {
+        "<?xml version=\"1.0\"?>\n<D:multistatus xmlns:D=\"DAV:\" xmlns:q=\"urn:quire\">\(body)</D:multistatus>"
+    }
+
+    private func response(_ path: String, _ node: DAVStandIn.Node?) -> String {
+        let href = "/dav/\(PercentEncoding.encode(path.utf8).replacing("%2F", with: "/"))"
+        guard let node else {
+            return "<D:response><D:status>HTTP/1.1 404 Not Found</D:status><D:href>\(href)</D:href></D:response>"
+        }
+        var properties = node.stamp.map { "<q:stamp>\($0)</q:stamp>" } ?? ""
+        if node.isCollection {
+            properties += "<D:resourcetype><D:collection/></D:resourcetype>"
+            if manners.tags != .none { properties += "<D:getetag>\"\(node.tag)\"</D:getetag>" }
+            if path.isEmpty, manners.tokens != nil {
+                properties += "<D:sync-token>\(Self.scheme)\(journal.count)</D:sync-token>"
+            }
+        } else {
+            properties += "<D:getcontentlength>\(node.content.count)</D:getcontentlength>"
+            properties += "<D:getetag>\"\(node.tag)\"</D:getetag>"
+            properties += "<D:getlastmodified>Sun, 06 Nov 1994 08:49:37 GMT</D:getlastmodified>"
+        }
+        return """
+            <D:response><D:href>\(href)\(node.isCollection ? "/" : "")</D:href><D:propstat><D:prop>\(properties)</D:prop>\
+            <D:status>HTTP/1.1 200 OK</D:status></D:propstat></D:response>
+            """
+    }
+}

@@ -1,0 +1,154 @@
+import QuireCore
+import Synchronization
+
+@testable import QuireProviders
+
+/// A WebDAV server in memory that tells what changed, scripted by how well: by tokens, as sabre/dav's Sync plugin does with
+/// all collections behind it, or by entity tags of collections, as Nextcloud does.
+final class DAVStandIn: Sendable {
+    /// How it tells by tokens.
+    struct Tokens: Sendable, Hashable {
+        /// Else `infinite` is refused with 400, as by xandikos.
+        var isDeep = true
+        /// Tells of what is in the account's root and directly below it.
+        var isShallow = false
+        var tellsStamps = false
+        /// Of a collection that was moved, what is in it.
+        var tellsMembers = true
+        var tellsCollections = true
+        /// Takes a token that it does not know for an empty one.
+        var takesAnyToken = false
+        /// A collection whose content changed is told, too.
+        var tellsParents = false
+        /// Most that one answer tells; nil for any number.
+        var page: Int?
+        /// How it refuses a token that it does not know.
+        var refusal = "403 Forbidden"
+        var namesReason = true
+    }
+
+    /// Whose entity tags change with a document's.
+    enum Tags: Sendable, CaseIterable {
+        case none
+        /// Those of its collection.
+        case parent
+        /// Those of all it lies in, where names come and go, and that of its collection otherwise.
+        case namesUpwards
+        /// Those of all it lies in, once a second.
+        case upwardsBySeconds
+        /// Those of all it lies in.
+        case upwards
+    }
+
+    struct Manners: Sendable, Hashable {
+        var tokens: Tokens?
+        var tags = Tags.none
+        var tagsFollowStamps = false
+        var keepsStamps = true
+        var listsAll = false
+        /// Which names are one place.
+        var folding: NameFolding = []
+        /// Keeps names in lower case only.
+        var lowersNames = false
+    }
+
+    struct Node: Sendable {
+        var isCollection: Bool
+        var content: [UInt8] = []
+        var tag: Int
+        var stamp: String?
+        var names: Set<String> = []
+    }
+
+    struct State {
+        var manners: Manners
+        var nodes: [String: Node] = ["": Node(isCollection: true, tag: 0)]
+        /// What changed, in order; the number of all is the present token.
+        var journal: [String] = []
+        /// Tokens up to that one are forgotten.
+        var forgotten = -1
+        var tag = 0
+        var log: [String] = []
+        /// Answers the next REPORTs in place of the server.
+        var mishaps: [(status: String, body: String)] = []
+    }
+
+    private final class Book: Sendable {
+        let state: Lock<State>
+
+        init(_ manners: Manners) { state = Lock(State(manners: manners)) }
+    }
+
+    let port: Int
+    private let server: LoopbackServer
+    private let book: Book
+
+    init(_ manners: Manners) throws {
+        let book = Book(manners)
+        self.book = book
+        server = try LoopbackServer { peer in
+            while let (head, body) = peer.request() {
+                let answer = book.state.withLock { $0.answer(DAVStandInRequest(head: head, body: body)) }
+                peer.answer(answer.status, ["Content-Type: application/xml"], answer.body)
+            }
+        }
+        port = server.port
+    }
+
+    /// A device's provider.
+    func provider(pace: ListingPace? = ListingPace(interval: .seconds(3600))) -> WebDAVProvider {
+        let transport = HTTPTransport(origin: HTTPOrigin(isSecure: false, host: "127.0.0.1", port: port))
+        return WebDAVProvider(transport: transport, base: "/dav", pace: pace)
+    }
+
+    /// What another program does, and what the server is.
+    func with<Value>(_ body: (inout State) -> Value) -> Value { book.state.withLock { body(&$0) } }
+
+    /// What was asked since the last time, as method and path.
+    func takeLog() -> [String] {
+        with { state in
+            defer { state.log = [] }
+            return state.log
+        }
+    }
+}
+
+/// What the stand-in reads of a request.
+struct DAVStandInRequest {
+    let method: String
+    /// Below the account's root, without slashes at its ends.
+    var path: String
+    let fields: [String: String]
+    let body: String
+    let bytes: [UInt8]
+
+    init(head: String, body: [UInt8]) {
+        let lines = head.split(separator: "\r\n").map(String.init)
+        let words = lines[0].split(separator: " ").map(String.init)
+        method = words[0]
+        path = Self.path(words[1])
+        fields = Dictionary(
+            lines.dropFirst().compactMap { line in
+                line.firstIndex(of: ":").map { colon in
+                    (line[..<colon].lowercased(), line[line.index(after: colon)...].trimmed)
+                }
+            }, uniquingKeysWith: { _, last in last })
+        bytes = body
+        self.body = String(decoding: body, as: UTF8.self)
+    }
+
+    /// The path in a target or a whole URL.
+    static func path(_ target: String) -> String {
+        let decoded = String(decoding: PercentEncoding.decode(target), as: UTF8.self)
+        let below = decoded.split(separator: "/dav", maxSplits: 1, omittingEmptySubsequences: false).last ?? ""
+        return below.split(separator: "/").joined(separator: "/")
+    }
+
+    /// The text of the first element of that name.
+    func element(_ name: String) -> String? {
+        guard let start = body.firstRange(of: "<D:\(name)>"), let end = body.firstRange(of: "</D:\(name)>") else {
+            return nil
+        }
+        return String(body[start.upperBound..<end.lowerBound])
+    }
+}
