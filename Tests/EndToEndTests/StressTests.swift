@@ -89,6 +89,18 @@ extension Endurance {
             }
         }
 
+        /// Where the kernel neither writes by itself nor collects writes, it would take what a listing under way tells of the
+        /// file for newer than the hole.
+        @Test("A file has the time of a hole at once, whoever lists its directory meanwhile", .timeLimit(.minutes(60)))
+        func listedTimes() async throws {
+            try await Workspace.use { space in
+                let drive = try await space.drive()
+                try await drive.mount(options: ["-o", "nopassthrough,nowriteback"])
+                let arguments = ["\(drive.mountpoint)/directory", "\(20_000 * factor)"]
+                try await drive.python("listed_times.py", arguments, limitSeconds: 3000).succeed()
+            }
+        }
+
         @Test(
             "Documents whose content is taken away all the time are found whole by whoever opens them",
             .timeLimit(.minutes(60)))

@@ -179,7 +179,10 @@ extension Driver {
         let result = leavingTimes(of: file.descriptor) {
             quire_fallocate(file.descriptor.raw, mode, Int64(offset), Int64(length))
         }
-        reply.error(result == 0 ? 0 : errno)
+        let code = errno
+        // Where the size stays the kernel would take older attributes, of a listing that is under way, for newer than this.
+        if result == 0 { notifier.attributesChanged(table.identifier(file.node)) }
+        reply.error(result == 0 ? 0 : code)
     }
 
     /// LSEEK: SEEK_DATA and SEEK_HOLE only; the kernel answers the others.
