@@ -49,11 +49,13 @@ package struct S3Client: Sendable {
     }
 
     func put(
-        _ key: [UInt8], _ body: HTTPRequest.Body, _ condition: Condition, fields: HTTPFields = [:]
+        _ key: [UInt8], _ body: HTTPRequest.Body, _ condition: Condition, fields: HTTPFields = [:],
+        timeLimit: Duration? = nil
     ) async throws(ProviderError) -> HTTPAnswer {
         var fields = fields
         condition.add(to: &fields)
-        return try await transport.send(HTTPRequest("PUT", address.target(key), fields: fields, body: body))
+        return try await transport.send(
+            HTTPRequest("PUT", address.target(key), fields: fields, body: body, timeLimit: timeLimit))
     }
 
     func delete(_ key: [UInt8], _ condition: Condition = .none) async throws(ProviderError) -> HTTPAnswer {

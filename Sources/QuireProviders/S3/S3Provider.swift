@@ -23,6 +23,7 @@ package final class S3Provider: DocumentProvider {
 
     let client: S3Client
     let logger: Logger
+    let haste = S3Haste()
     private let presence: StorePresence
     private let pace: ListingPace?
     /// Innermost lock.

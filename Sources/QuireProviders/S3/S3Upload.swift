@@ -4,7 +4,7 @@ import QuireCore
 
 /// Brings one document to a store.
 ///
-/// A large one goes in parts, to a name of Quire's own that its content gives, and is copied to its place under the
+/// A large one goes with one request as long as the way to the store is quick (`S3Haste`), a very large one in parts, to a name of Quire's own that its content gives, and is copied to its place under the
 /// condition: no store publishes parts under a condition reliably. The store itself remembers the parts, so an upload that
 /// was cut goes on with the first part that is missing, whoever begins it again.
 struct S3Upload: Sendable {
@@ -15,11 +15,14 @@ struct S3Upload: Sendable {
     /// What the object is to remember.
     let fields: HTTPFields
     let condition: S3Client.Condition
+    let haste: S3Haste
 
     /// Most bytes of one request, and of one copy.
     static let mostInOne: Int64 = 5 << 30
-    /// From here on it goes in parts.
+    /// From here on it goes in parts where the way is slow.
     static let largeSize: Int64 = 32 << 20
+    /// From here on it goes in parts.
+    static let veryLargeSize: Int64 = 128 << 20
     static let partSize: Int64 = 16 << 20
     private static let mostParts: Int64 = 10_000
 
@@ -30,6 +33,12 @@ struct S3Upload: Sendable {
         let size = content.size.bytes
         if size > Self.mostInOne { return try await inParts(key, condition) }
         guard size > Self.largeSize, abilities.copiesChecked else { return try await atOnce() }
+        if size <= Self.veryLargeSize, !haste.isSlow {
+            let answer = try await haste.attempt { (limit) async throws(ProviderError) in
+                try await atOnce(within: limit)
+            }
+            if let answer { return answer }
+        }
         let name = FileName(unchecked: Array(content.checksum.description.utf8))
         let staged = client.address.key(StoreLayout.temporary.appending(name))
         var found = try await client.head(staged)
@@ -57,11 +66,11 @@ struct S3Upload: Sendable {
             && staged.fields[S3Metadata.checksum] == content.checksum.description
     }
 
-    private func atOnce() async throws(ProviderError) -> HTTPAnswer {
+    private func atOnce(within limit: Duration? = nil) async throws(ProviderError) -> HTTPAnswer {
         try await S3WholeUpload(
             client: client, abilities: abilities, path: path,
             body: .file(path: content.snapshotPath, offset: 0, length: content.size.bytes, checksum: content.checksum),
-            checksum: content.checksum, fields: fields, condition: condition
+            checksum: content.checksum, fields: fields, condition: condition, timeLimit: limit
         ).run()
     }
 

@@ -11,6 +11,8 @@ struct S3WholeUpload: Sendable {
     /// What the object is to remember.
     let fields: HTTPFields
     let condition: S3Client.Condition
+    /// Most that the request may take; nil for as long as bytes flow.
+    var timeLimit: Duration?
 
     /// The answer to what published it.
     func run() async throws(ProviderError) -> HTTPAnswer {
@@ -21,7 +23,7 @@ struct S3WholeUpload: Sendable {
         let key = client.address.key(path)
         return try await S3Vacancy(client: client, abilities: abilities).publish(path, condition) {
             (condition) async throws(ProviderError) in
-            try await client.put(key, body, condition, fields: sent)
+            try await client.put(key, body, condition, fields: sent, timeLimit: timeLimit)
         }
     }
 }

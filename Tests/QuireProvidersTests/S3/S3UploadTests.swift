@@ -31,6 +31,42 @@ struct S3UploadTests {
         var parts: Int { requests.count { $0.query?.hasPrefix("partNumber=") ?? false } }
     }
 
+    private static func content(in work: TemporaryDirectory) -> UploadContent {
+        let path = work.appending("snapshot")
+        Plain.write(large, to: Array(path.utf8))
+        return UploadContent(
+            snapshotPath: path, size: ByteCount(Int64(large.count)), checksum: .sha256(of: large))
+    }
+
+    @Test("A large document goes with one request, and in parts once such a request was cut", arguments: stores)
+    func haste(form: ProviderForm) async throws {
+        let store = try await S3TestStore(form.rawValue)
+        let work = try TemporaryDirectory()
+        let line = Line()
+        let provider = store.provider { (request) throws(ProviderError) in try line.pass(request) }
+        _ = try await provider.connect(expected: nil)
+        guard provider.abilities.copiesChecked else { return }
+        let content = Self.content(in: work)
+        func put(_ document: RelativePath) async throws -> RemoteItem {
+            try await provider.put(document, content: content, attributes: Bench.attributes(), expecting: .absent)
+        }
+        line.cut(at: .max)
+        let item = try await put("one")
+        #expect(line.parts == 0)
+        let upload = try #require(line.requests.firstIndex { $0.body.length == Int64(Self.large.count) })
+        line.cut(at: upload + 1)
+        #expect(await refusal { try await put("two") } == .unavailable)
+        line.cut(at: .max)
+        let other = try await put("two")
+        #expect(line.parts == 3)
+        for (document, version) in [("one", item.version), ("two", other.version)] {
+            let fetched = try await provider.fetch(
+                RelativePath([FileName(unchecked: Array(document.utf8))]), version: version, to: work.appending(document)
+            ) { _ in }
+            #expect(fetched.checksum == content.checksum)
+        }
+    }
+
     @Test("An upload that is cut at any step goes on where it was", arguments: stores)
     func resumed(form: ProviderForm) async throws {
         let store = try await S3TestStore(form.rawValue)
@@ -39,10 +75,8 @@ struct S3UploadTests {
         let provider = store.provider { (request) throws(ProviderError) in try line.pass(request) }
         _ = try await provider.connect(expected: nil)
         guard provider.abilities.copiesChecked else { return }
-        let path = work.appending("snapshot")
-        Plain.write(Self.large, to: Array(path.utf8))
-        let content = UploadContent(
-            snapshotPath: path, size: ByteCount(Int64(Self.large.count)), checksum: .sha256(of: Self.large))
+        provider.haste.noteSlow()
+        let content = Self.content(in: work)
         var document: RelativePath = "whole"
         func put() async throws -> RemoteItem {
             try await provider.put(document, content: content, attributes: Bench.attributes(), expecting: .absent)
