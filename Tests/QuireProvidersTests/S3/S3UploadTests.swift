@@ -59,10 +59,9 @@ struct S3UploadTests {
         line.cut(at: .max)
         let other = try await put("two")
         #expect(line.parts == 3)
-        for (document, version) in [("one", item.version), ("two", other.version)] {
-            let fetched = try await provider.fetch(
-                RelativePath([FileName(unchecked: Array(document.utf8))]), version: version, to: work.appending(document)
-            ) { _ in }
+        for uploaded in [item, other] {
+            let target = work.appending("fetched \(uploaded.path)")
+            let fetched = try await provider.fetch(uploaded.path, version: uploaded.version, to: target) { _ in }
             #expect(fetched.checksum == content.checksum)
         }
     }
@@ -103,13 +102,14 @@ struct S3UploadTests {
     }
 
     @Test(
-        "More than a page is listed whole, by its top directories or one after the other", arguments: stores, [3, 300])
-    func pages(form: ProviderForm, directories: Int) async throws {
+        "More than a page is listed whole, by its directories or one after the other", arguments: stores,
+        [(above: "", 3), ("", 300), ("one/two/", 3)])
+    func pages(form: ProviderForm, tree: (above: String, directories: Int)) async throws {
         let store = try await S3TestStore(form.rawValue)
         let provider = store.provider()
         _ = try await provider.connect(expected: nil)
         let client = store.client()
-        let paths = (0..<1_200).map { "d\($0 % directories)/\($0)" } + ["top"]
+        let paths = (0..<1_200).map { "\(tree.above)d\($0 % tree.directories)/\($0)" } + ["top", "\(tree.above)beside"]
         await withTaskGroup(of: Void.self) { group in
             for start in 0..<16 {
                 group.addTask {
@@ -124,7 +124,8 @@ struct S3UploadTests {
             return
         }
         #expect(Set(items.filter { $0.kind == .file }.map { "\($0.path)" }) == Set(paths))
-        #expect(items.count == paths.count + directories)
+        let above = tree.above.count { $0 == "/" }
+        #expect(items.count == Set(paths).count + tree.directories + above)
     }
 
     @Test("What a bucket keeps of an object is listed, the newest first, and fetched", arguments: stores)
