@@ -31,6 +31,7 @@ final class ThumbnailInbox: StoreEventSink {
 
     private struct State {
         var news = News()
+        var count = 0
         var filter = ThumbnailFilter()
     }
 
@@ -52,6 +53,7 @@ final class ThumbnailInbox: StoreEventSink {
         guard Self.concerns(event) else { return }
         let isFirst = state.withLock { state in
             guard state.filter.passes(event) else { return false }
+            state.count += 1
             let isFirst = state.news.isEmpty
             if state.news.isIncomplete { return isFirst }
             if state.news.inodeCount < Self.limit {
@@ -87,6 +89,9 @@ final class ThumbnailInbox: StoreEventSink {
         state.withLock { $0.news.asks = true }
         signal.raise()
     }
+
+    /// How much has happened so far.
+    var count: Int { state.withLock { $0.count } }
 
     /// Whether nothing happened.
     var isEmpty: Bool { state.withLock { $0.news.isEmpty } }

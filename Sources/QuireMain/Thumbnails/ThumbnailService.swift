@@ -15,6 +15,7 @@ struct ThumbnailService: Service {
 
     /// How long a change is left alone: the next often follows at once.
     private static let rest = Duration.milliseconds(300)
+    private static let longestRest = Duration.seconds(10)
     /// How soon a provider is asked again that did not answer, or that may have what has just come.
     private static let haste = Duration.seconds(1)
 
@@ -61,10 +62,16 @@ struct ThumbnailService: Service {
         }
     }
 
-    /// What happened, once it is quiet for a moment.
+    /// What happened, once it is quiet for a moment, or after `longestRest`: while a whole provider is listed, or documents are
+    /// unpacked, the processor is wanted for that.
     private func rested() async -> ThumbnailInbox.News {
-        // Cancelled: the loop ends.
-        try? await Task.sleep(for: Self.rest)
+        let start = ContinuousClock.now
+        var before: Int
+        repeat {
+            before = inbox.count
+            // Cancelled: the loop ends.
+            try? await Task.sleep(for: Self.rest)
+        } while !Task.isCancelled && inbox.count != before && ContinuousClock.now - start < Self.longestRest
         await programsFirst()
         await keeper.settle()
         return inbox.take()

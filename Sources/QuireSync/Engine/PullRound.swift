@@ -54,6 +54,10 @@ struct PullRound: Sendable {
             total.left = pass.left
             total.failed = pass.failed
             if pass.applied == 0 { return total }
+            // Nothing can follow from that: what came new is here, and it was all.
+            if pass.applied == units.count, withheld.isEmpty, units.allSatisfy({ $0.plan == [.createLocal] }) {
+                return total
+            }
         }
         total.left += 1
         return total

@@ -26,7 +26,7 @@ package struct LocalEntry: Sendable, Hashable {
 /// A base, and the local item that is linked to it; nil when that was deleted here.
 package struct TreeBase: Sendable, Hashable {
     package var record: BaseRecord
-    package var local: LocalEntry?
+    @OnHeap package var local: LocalEntry?
 
     package init(record: BaseRecord, local: LocalEntry?) {
         self.record = record
@@ -36,9 +36,9 @@ package struct TreeBase: Sendable, Hashable {
 
 /// One item of the three trees, and what is to be done about it.
 package struct TreeUnit: Sendable, Hashable {
-    package var base: BaseRecord?
-    package var local: LocalEntry?
-    package var remote: RemoteItem?
+    @OnHeap package var base: BaseRecord?
+    @OnHeap package var local: LocalEntry?
+    @OnHeap package var remote: RemoteItem?
     /// Where the item belongs in the store once the plan is done, below the container's root; nil where nothing remains.
     package var target: RelativePath?
     /// The directory that `target` is in. A path alone may be another's until all moves are done.
