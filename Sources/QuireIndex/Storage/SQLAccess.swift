@@ -59,6 +59,14 @@ extension Database {
         try all(try cachedStatement(sql: sql), values, read)
     }
 
+    /// Calls `body` with each row as it is read; it may read other statements meanwhile.
+    func forEach(_ sql: String, _ values: SQLValue..., body: (SQLRow) throws -> Void) throws {
+        let statement = try cachedStatement(sql: sql)
+        defer { reset(statement) }
+        try bind(values, to: statement)
+        while try step(statement) { try body(SQLRow(handle: statement.sqliteStatement)) }
+    }
+
     /// As `all`. Statements that are not kept are made for this time only: the cache has no bound.
     func all<Value>(
         _ sql: String, _ values: [SQLValue], isKept: Bool, read: (SQLRow) throws -> Value

@@ -18,10 +18,10 @@ package struct IndexedDrive: SyncIndex {
     package func commits() -> AsyncStream<Void> { index.changes() }
 
     package func tree(_ container: ContainerID, root: RelativePath) async throws -> [TreeBase] {
-        try await index.baseTree(container: container).map { entry in
-            let item = entry.item.flatMap { $0.container == container ? $0 : nil }
+        try await index.baseTree(container: container) { base, item in
+            let item = item.flatMap { $0.container == container ? $0 : nil }
             return TreeBase(
-                record: entry.base,
+                record: base,
                 local: item.flatMap { item in item.path.removing(ancestor: root).map { LocalEntry(item, path: $0) } })
         }
     }

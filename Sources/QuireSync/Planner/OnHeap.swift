@@ -14,6 +14,9 @@ package struct OnHeap<Value: Sendable & Hashable>: Sendable, Hashable {
 
     package init(wrappedValue: Value?) { box = wrappedValue.map(Box.init) }
 
+    /// As a whole, to be shared by another property.
+    package var projectedValue: OnHeap { self }
+
     package var wrappedValue: Value? {
         get { box?.value }
         set { box = newValue.map(Box.init) }

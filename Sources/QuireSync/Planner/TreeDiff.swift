@@ -143,7 +143,9 @@ extension TreeDiff {
 
 extension TreeDiff {
     private func unit(_ base: TreeBase, _ remote: RemoteItem?, _ nodes: [RelativePath: Node]) -> TreeUnit {
-        unit(base.record, base.local, remote, nodes)
+        let unit = unit(base.record, base.local, remote, nodes)
+        // Of most nothing is to be done, and they are many.
+        return unit.plan.steps.isEmpty ? TreeUnit(unchanged: base.$local) : unit
     }
 
     private func unit(

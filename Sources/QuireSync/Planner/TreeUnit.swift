@@ -66,6 +66,13 @@ package struct TreeUnit: Sendable, Hashable {
         self.target = target
         self.plan = plan
     }
+
+    /// One about which nothing is to be done: what is left of it is where it is here.
+    init(unchanged local: OnHeap<LocalEntry>) {
+        _local = local
+        directory = .root
+        plan = ItemPlan([])
+    }
 }
 
 extension TreeUnit: CustomStringConvertible {
