@@ -79,7 +79,7 @@ final class ThumbnailInbox: StoreEventSink {
 
     /// A picture was put into the user's cache for a document.
     func noteGiven(_ path: RelativePath) {
-        // Bounded by the requests that programs make at one time: each is seen to within a second.
+        // Bounded by the requests that programs make at one time: each is seen to within a second, or ten while much happens.
         state.withLock { _ = $0.news.given.insert(path) }
         signal.raise()
     }

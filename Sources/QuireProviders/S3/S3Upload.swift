@@ -4,9 +4,10 @@ import QuireCore
 
 /// Brings one document to a store.
 ///
-/// A large one goes with one request as long as the way to the store is quick (`S3Haste`), a very large one in parts, to a name of Quire's own that its content gives, and is copied to its place under the
-/// condition: no store publishes parts under a condition reliably. The store itself remembers the parts, so an upload that
-/// was cut goes on with the first part that is missing, whoever begins it again.
+/// A large one goes with one request as long as the way to the store is quick (`S3Haste`). Else, and where it is very large, it
+/// goes in parts, to a name of Quire's own that its content gives, and is copied to its place under the condition: no store
+/// publishes parts under a condition reliably. The store itself remembers the parts, so an upload that was cut goes on with
+/// the first part that is missing, whoever begins it again.
 struct S3Upload: Sendable {
     let client: S3Client
     let abilities: S3Abilities
