@@ -161,6 +161,18 @@ private struct Ledger {
         for seed in seeds { try await run(seed: seed, MemoryProvider(), withFaults: true) }
     }
 
+    @Test("The same with a provider that tells what changed")
+    func convergenceOnJournal() async throws {
+        for seed in seeds {
+            var capabilities = MemoryProvider.full
+            // Otherwise a push makes the next look one at everything.
+            capabilities.announcements = true
+            capabilities.stableIdentifiers = seed % 2 == 0
+            try await run(
+                seed: seed, MemoryProvider(capabilities: capabilities, keepsJournal: true), withFaults: seed % 4 == 0)
+        }
+    }
+
     @Test("The same with a folder as provider, opened once by each device")
     func convergenceOnFolder() async throws {
         for seed in seeds.prefix(15) {

@@ -93,42 +93,6 @@ extension MetadataIndex {
         ) ?? false
     }
 
-    /// The base tree of a container, in no particular order, with the items linked to it.
-    package func baseTree(container: ContainerID) async throws(IndexError) -> [BaseEntry] {
-        try await baseTree(container: container) { BaseEntry(base: $0, item: $1) }
-    }
-
-    /// The same, as `make` makes each of it: at once, as all items together may be hundreds of megabytes.
-    package func baseTree<Entry: Sendable>(
-        container: ContainerID, _ make: @escaping @Sendable (BaseRecord, IndexItem?) -> Entry
-    ) async throws(IndexError) -> [Entry] {
-        let root = root
-        return try await read("the base tree") { db in
-            var reader = ItemReader(root: root)
-            var entries: [Entry] = []
-            var found: Set<Int64> = []
-            try db.forEach(
-                ItemReader.selectByBase + "WHERE b.container = ? AND i.id IS NOT NULL", .text(container.rawValue)
-            ) { row in
-                let raw = ItemReader.raw(row)
-                guard let id = raw.row.base?.id, let item = try reader.item(raw, db), let base = item.base,
-                    found.insert(id).inserted
-                else { return }
-                entries.append(make(base, item))
-            }
-            // What is not here any more, or in no directory.
-            try db.forEach(
-                "SELECT \(BaseRecord.columns) FROM bases b WHERE b.container = ?", .text(container.rawValue)
-            ) { row in
-                guard !found.contains(row.integer(0)),
-                    let path = try reader.basePaths.path(row.integer(2), row.blob(3), db)
-                else { return }
-                entries.append(make(BaseRecord(row, path: path), nil))
-            }
-            return entries
-        }
-    }
-
     /// How many deletions are held until they are confirmed; 0 when none are.
     package func heldDeletes() async throws(IndexError) -> Int {
         try await read("held deletions") { db in

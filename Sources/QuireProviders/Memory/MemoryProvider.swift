@@ -31,6 +31,8 @@ package final class MemoryProvider: DocumentProvider {
     package let capabilities: ProviderCapabilities
     /// Most bytes of content, nil for no limit.
     package let quota: ByteCount?
+    /// Whether it answers with what changed, where it told everything before.
+    private let keepsJournal: Bool
     private let pool = BlockingPool(label: "quire-memory", width: 4)
     /// Innermost lock: nothing else is taken while it is held.
     private let tree = Lock(MemoryTree())
@@ -38,7 +40,11 @@ package final class MemoryProvider: DocumentProvider {
     /// - Parameters:
     ///   - capabilities: what it shall be able to do; `full` for everything.
     ///   - quota: most bytes of content; `.noSpace` beyond.
-    package init(capabilities: ProviderCapabilities = MemoryProvider.full, quota: ByteCount? = nil) {
+    ///   - keepsJournal: whether it answers with what changed, where it told everything before.
+    package init(
+        capabilities: ProviderCapabilities = MemoryProvider.full, quota: ByteCount? = nil, keepsJournal: Bool = false
+    ) {
+        self.keepsJournal = keepsJournal
         self.capabilities = capabilities
         self.quota = quota
         tree.withLock { $0.folding = capabilities.folding }
@@ -92,7 +98,14 @@ package final class MemoryProvider: DocumentProvider {
     package func changes(since cursor: ChangeCursor?) async throws(ProviderError) -> RemoteChanges {
         try access(.changes) { (tree) throws(ProviderError) in
             let next = ChangeCursor("\(tree.counter)")
-            return next == cursor ? .none(next: next) : .everything(tree.items(capabilities), next: next)
+            if next == cursor { return .none(next: next) }
+            guard keepsJournal else { return .everything(tree.items(capabilities), next: next) }
+            defer { tree.journal[next] = tree.nodes }
+            guard let before = cursor.flatMap({ tree.journal[$0] }) else {
+                return .everything(tree.items(capabilities), next: next)
+            }
+            let (changed, removed) = tree.changes(since: before, capabilities)
+            return .changes(changed, removed: removed, next: next)
         }
     }
 

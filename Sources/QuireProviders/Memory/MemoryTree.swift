@@ -42,6 +42,8 @@ package struct MemoryTree: Sendable {
     /// Which names are one place.
     var folding: NameFolding = []
     var operations: [MemoryProvider.Operation] = []
+    /// What it was when it was told, by the cursor that was given with it.
+    var journal: [ChangeCursor: [RelativePath: Node]] = [:]
     /// By name, with the count of the change that stored them.
     var thumbnails: [String: (picture: [UInt8], stored: Int)] = [:]
     /// Counts the changes of thumbnails.
@@ -130,6 +132,18 @@ package struct MemoryTree: Sendable {
 
     func items(_ capabilities: ProviderCapabilities) -> [RemoteItem] {
         nodes.keys.compactMap { item(at: $0, capabilities) }
+    }
+
+    /// What is not as it was, and what is not there any more. A directory that is another is in both, with all below it told.
+    func changes(
+        since before: [RelativePath: Node], _ capabilities: ProviderCapabilities
+    ) -> (changed: [RemoteItem], removed: [RelativePath]) {
+        let removed = before.compactMap { path, node in nodes[path]?.identifier == node.identifier ? nil : path }
+        let gone = Set(removed)
+        let changed = nodes.compactMap { path, node in
+            before[path] == node && !path.isInside(anyOf: gone) ? nil : item(at: path, capabilities)
+        }
+        return (changed, removed)
     }
 
     func item(at path: RelativePath, _ capabilities: ProviderCapabilities) -> RemoteItem? {

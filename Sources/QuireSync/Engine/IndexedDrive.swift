@@ -18,12 +18,17 @@ package struct IndexedDrive: SyncIndex {
     package func commits() -> AsyncStream<Void> { index.changes() }
 
     package func tree(_ container: ContainerID, root: RelativePath) async throws -> [TreeBase] {
-        try await index.baseTree(container: container) { base, item in
-            let item = item.flatMap { $0.container == container ? $0 : nil }
-            return TreeBase(
-                record: base,
-                local: item.flatMap { item in item.path.removing(ancestor: root).map { LocalEntry(item, path: $0) } })
-        }
+        try await index.baseTree(container: container) { TreeBase($0, $1, root: root) }
+    }
+
+    package func tree(
+        _ container: ContainerID, root: RelativePath, for changes: BaseScope
+    ) async throws -> [TreeBase] {
+        try await index.baseTree(container: container, for: changes) { TreeBase($0, $1, root: root) }
+    }
+
+    package func baseCount(_ container: ContainerID) async throws -> Int {
+        try await index.baseCount(container: container)
     }
 
     package func pending(_ container: ContainerID, _ request: PendingRequest) async throws -> PendingPart {
@@ -110,6 +115,16 @@ package struct IndexedDrive: SyncIndex {
     package func setValue(_ key: String, _ value: String?) async throws { try await index.setValue(key, value) }
 
     package func conflictCopies() async throws -> [RelativePath] { try await index.conflictCopies() }
+}
+
+extension TreeBase {
+    /// - Parameter item: none of the container's where it was moved into another's directory.
+    fileprivate init(_ base: BaseRecord, _ item: IndexItem?, root: RelativePath) {
+        let item = item.flatMap { $0.container == base.container ? $0 : nil }
+        self.init(
+            record: base,
+            local: item.flatMap { item in item.path.removing(ancestor: root).map { LocalEntry(item, path: $0) } })
+    }
 }
 
 extension PendingChange {

@@ -29,6 +29,9 @@ struct PullRound: Sendable {
     let deletionsConfirmed: Bool
 
     private static let longestFixpoint = 40
+    private static let mostChangesAlone = 2000
+    /// So few may be missing whatever they are of.
+    private static let neverSuspicious = 10
 
     /// - Parameter cursor: where the last complete pull ended; nil for a whole listing.
     func run(since cursor: ChangeCursor?) async throws -> (result: PullResult, cursor: ChangeCursor?) {
@@ -68,7 +71,7 @@ struct PullRound: Sendable {
         _ changes: RemoteChanges, _ total: inout PullResult
     ) async throws -> (units: [TreeUnit], withheld: [TreeUnit]) {
         try await context.index.settle()
-        let bases = try await context.index.tree(context.container.id, root: context.container.root)
+        let bases = try await self.bases(for: changes)
         guard let view = RemoteView(changes, bases: bases, excluding: context.container.excluded) else {
             return ([], [])
         }
@@ -77,14 +80,15 @@ struct PullRound: Sendable {
         var locals: [RelativePath: LocalEntry] = [:]
         for path in diff.wantedLocals {
             if let item = try await context.index.item(drivePath: context.drivePath(path)),
-                item.container == context.container.id
+                item.container == context.container.id, item.base == nil
             {
                 var entry = item.entry
                 entry.path = path
                 locals[path] = entry
             }
         }
-        let holdsRemovals = !deletionsConfirmed && Self.isSuspicious(missing: diff.missingAtProvider, of: bases.count)
+        let holdsRemovals =
+            deletionsConfirmed ? false : try await isSuspicious(missing: diff.missingAtProvider)
         total.held = 0
         var units: [TreeUnit] = []
         var withheld: [TreeUnit] = []
@@ -97,9 +101,26 @@ struct PullRound: Sendable {
         return (units, withheld)
     }
 
+    /// The bases that a plan for the changes depends on. Of many changes that is mostly all of them, and read faster as a whole.
+    private func bases(for changes: RemoteChanges) async throws -> [TreeBase] {
+        let container = context.container
+        if case .changes(let changed, let removed, _) = changes,
+            changed.count + removed.count <= Self.mostChangesAlone
+        {
+            return try await context.index.tree(
+                container.id, root: container.root, for: BaseScope(changed: changed, removed: removed))
+        }
+        return try await context.index.tree(container.id, root: container.root)
+    }
+
+    private func isSuspicious(missing: Int) async throws -> Bool {
+        guard missing > Self.neverSuspicious else { return false }
+        return Self.isSuspicious(missing: missing, of: try await context.index.baseCount(context.container.id))
+    }
+
     /// Whether so much is gone at once that it may be the provider's mishap, and here may be the only copy: everything, or
     /// at least half of it and more than a thousand items. Deleting a large part of a small drive is ordinary.
     static func isSuspicious(missing: Int, of count: Int) -> Bool {
-        missing > 10 && missing == count || missing > 1000 && missing * 2 >= count
+        missing > neverSuspicious && missing == count || missing > 1000 && missing * 2 >= count
     }
 }

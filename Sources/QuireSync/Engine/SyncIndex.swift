@@ -15,6 +15,12 @@ package protocol SyncIndex: StoreEventSink {
     /// Every base of the container, with the local item that is linked to it; its path below `root`, the container's root.
     func tree(_ container: ContainerID, root: RelativePath) async throws -> [TreeBase]
 
+    /// The part of that on which a plan for these changes depends.
+    func tree(_ container: ContainerID, root: RelativePath, for changes: BaseScope) async throws -> [TreeBase]
+
+    /// How many bases the container has.
+    func baseCount(_ container: ContainerID) async throws -> Int
+
     /// A part of what is not as the provider has it, but for deletions that are held, with what each change needs. Paths are
     /// below the container's root.
     func pending(_ container: ContainerID, _ request: PendingRequest) async throws -> PendingPart

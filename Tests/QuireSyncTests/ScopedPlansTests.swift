@@ -1,0 +1,153 @@
+import QuireCore
+import QuireIndex
+import QuireProviders
+import QuireStore
+@testable import QuireSync
+import QuireTestSupport
+import Testing
+
+/// What a pull plans with the bases in the scope of some changes is what it would plan with all of them.
+@Suite(.timeLimit(.minutes(3))) struct ScopedPlansTests {
+    private static let names: [FileName] = ["a", "b", "c", "d", "e"]
+
+    private func path(_ random: inout SeededRandom) -> RelativePath {
+        let depth = Int.random(in: 1...4, using: &random)
+        return RelativePath((0..<depth).map { _ in Self.names.randomElement(using: &random) ?? "a" })
+    }
+
+    private func existing(_ paths: some Sequence<RelativePath>, _ random: inout SeededRandom) -> RelativePath {
+        let sorted = paths.sorted { $0.bytes.lexicographicallyPrecedes($1.bytes) }
+        return sorted.randomElement(using: &random) ?? "a"
+    }
+
+    /// What another device might do. Of moves many: they are what goes wrong.
+    private func change(_ tree: inout MemoryTree, _ random: inout SeededRandom) {
+        let (new, old) = (path(&random), existing(tree.nodes.keys, &random))
+        switch Int.random(in: 0..<10, using: &random) {
+        case 0, 1: if isDirectory(new.parent, tree) && tree.nodes[new] == nil { tree.write(new, "new") }
+        case 2: if isDirectory(new.parent, tree) && tree.nodes[new] == nil { tree.write(new, .directory) }
+        case 3: if tree.nodes[old]?.kind == .file { tree.write(old, "changed \(random.next())") }
+        case 4: tree.remove(old)
+        case 5:
+            // Another of the same name.
+            tree.remove(old)
+            if isDirectory(old.parent, tree) { tree.write(old, Bool.random(using: &random) ? .directory : .file([1])) }
+        default:
+            guard isDirectory(new.parent, tree), !new.isInside(old), !old.isInside(new) else { return }
+            if tree.nodes[new] != nil { tree.remove(new) }
+            tree.move(old, to: new)
+        }
+    }
+
+    private func isDirectory(_ path: RelativePath?, _ tree: MemoryTree) -> Bool {
+        path.map { $0.isRoot || tree.nodes[$0]?.kind == .directory } ?? false
+    }
+
+    /// What its user might do; some makes no sense and is refused.
+    private func change(_ device: Device, _ random: inout SeededRandom) throws {
+        let (new, old) = (path(&random), existing(try device.listing().keys, &random))
+        let isThere = try device.tree.status(at: new) != nil
+        switch Int.random(in: 0..<10, using: &random) {
+        case 0: if !isThere { try? device.write(new, "here") }
+        case 1: if !isThere { try? device.makeDirectory(new) }
+        case 2: try? device.remove(old)
+        case 3:
+            try? device.remove(old)
+            try? device.makeDirectory(old)
+        case 4: try? device.chmod(old, 0o700)
+        default: if !new.isInside(old) { try? device.rename(old, new) }
+        }
+    }
+
+    @Test("Whatever changed here and there", arguments: [true, false])
+    func plans(identifiers: Bool) async throws {
+        var (units, spared) = (0, 0)
+        for seed in 1...60 {
+            var random = SeededRandom(seed: UInt64(seed))
+            var capabilities = MemoryProvider.full
+            capabilities.stableIdentifiers = identifiers
+            let provider = MemoryProvider(capabilities: capabilities)
+            let device = try Device("one", provider: provider, clock: TestClock())
+            provider.edit { tree in
+                for _ in 0..<40 {
+                    let new = path(&random)
+                    if isDirectory(new.parent, tree), tree.nodes[new] == nil {
+                        tree.write(new, Int.random(in: 0..<3, using: &random) > 0 ? .directory : .file([1]))
+                    }
+                }
+            }
+            await device.sync()
+            for _ in 0..<6 {
+                for _ in 0..<Int.random(in: 0..<4, using: &random) { try change(device, &random) }
+                provider.edit { tree in
+                    for _ in 0..<Int.random(in: 1..<4, using: &random) { change(&tree, &random) }
+                }
+                for _ in 0..<3 {
+                    let (some, left) = try await device.expectScopedPlans(provider, &random, seed: seed)
+                    (units, spared) = (units + some, spared + left)
+                }
+            }
+        }
+        // Otherwise nothing was compared, or all was read.
+        #expect(units > 1000)
+        #expect(spared > 1000)
+    }
+}
+
+extension Device {
+    /// What is planned for some of the provider's changes with the bases in their scope is what is planned with all bases, but
+    /// for what only this device changed.
+    ///
+    /// - Parameter seed: for whoever has to find the case again.
+    /// - Returns: how many units were compared, and how many bases were left out.
+    fileprivate func expectScopedPlans(
+        _ provider: MemoryProvider, _ random: inout SeededRandom, seed: Int
+    ) async throws -> (units: Int, spared: Int) {
+        try await index.settle()
+        let all = try await index.tree(.default, root: .root)
+        let items = provider.items
+        let there = Dictionary(items.map { ($0.path, $0) }, uniquingKeysWith: { first, _ in first })
+        let known = Dictionary(all.map { ($0.record.path, $0.record) }, uniquingKeysWith: { first, _ in first })
+        // Some of what changed, and of what did not; a directory that is another is in both.
+        var changed = items.filter { item in
+            let isNew = known[item.path].map { $0.version != item.version || $0.kind != item.kind } ?? true
+            return Int.random(in: 0..<10, using: &random) < (isNew ? 8 : 1)
+        }
+        var removed = known.keys.filter { there[$0] == nil && Int.random(in: 0..<10, using: &random) < 8 }
+        removed += known.values.filter { there[$0.path]?.identifier != $0.identifier }.map(\.path).filter { _ in
+            Bool.random(using: &random)
+        }
+        changed += items.filter { $0.path.isInside(anyOf: Set(removed)) && !changed.contains($0) }
+        // As they come from a dictionary.
+        removed.sort { $0.bytes.lexicographicallyPrecedes($1.bytes) }
+        let some = try await index.tree(
+            .default, root: .root, for: BaseScope(changed: changed, removed: removed))
+        let changes = RemoteChanges.changes(changed, removed: removed, next: nil)
+        let (whole, scoped) = (try await units(changes, all), try await units(changes, some))
+        let missing = whole.filter { !scoped.contains($0) && !$0.isForPushes }
+        #expect(missing.map { "\($0.plan.steps) \($0)" } == [], "seed \(seed): planned with all bases only")
+        let other = scoped.filter { !whole.contains($0) }
+        #expect(other.map { "\($0.plan.steps) \($0)" } == [], "seed \(seed): planned with some bases only")
+        return (scoped.count, all.count - some.count)
+    }
+
+    private func units(_ changes: RemoteChanges, _ bases: [TreeBase]) async throws -> [TreeUnit] {
+        let view = try #require(RemoteView(changes, bases: bases))
+        let diff = TreeDiff(bases: bases, remote: view)
+        var locals: [RelativePath: LocalEntry] = [:]
+        for path in diff.wantedLocals {
+            guard let item = try await index.item(drivePath: path), item.base == nil else { continue }
+            locals[path] = item.entry
+        }
+        return diff.units(localAt: locals)
+    }
+}
+
+extension TreeUnit {
+    /// Nothing of it is a pull's: the provider has what it had. What is on its way to another place was put there by a pull that
+    /// ended early, after which everything is looked at.
+    fileprivate var isForPushes: Bool {
+        guard let base, let remote, remote == RemoteItem(base) else { return false }
+        return plan.steps.allSatisfy(\.isTowardsProvider) || local?.isInTransit == true || base.version.rawValue.isEmpty
+    }
+}
