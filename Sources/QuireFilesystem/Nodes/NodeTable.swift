@@ -163,8 +163,13 @@ final class NodeTable: Sendable {
     ///   kept by the kernel: see `Driver.contentsChanged`. Nil for what cannot have changed since.
     func shown(_ status: stat, of node: Node, asOf moment: UInt? = nil) -> ShownAttributes {
         let (inode, holds, arrival) = locked { _ in
-            if node.isDirectory { node.attributesWereTold = true }
-            return (node.shownInode, node.writers == 0 || !node.dataPath.isPassthrough, node.arrival)
+            if node.isDirectory {
+                node.attributesWereTold = true
+            } else if status.st_nlink > 1 {
+                node.hadOtherNames = true
+            }
+            let holds = (node.writers == 0 || !node.dataPath.isPassthrough) && !node.hadOtherNames
+            return (node.shownInode, holds, node.arrival)
         }
         // In this order: who changes the directory from now on sees that it was told.
         let mayBeKept = holds && (!node.isDirectory || moment == nil || moment == self.moment)

@@ -4,7 +4,8 @@ import CFuse
 struct ShownAttributes {
     var status: stat
     /// Whether the kernel may keep it until it is told otherwise. Not while a writer's data passes the driver by: a mapping
-    /// changes the times without a word.
+    /// changes the times without a word. Not of a file that had several names: when one goes, the kernel counts down by itself,
+    /// also what it was told with that already counted.
     var mayBeKept: Bool
 
     /// A year: names and attributes are the driver's alone to change, and it tells the kernel when they do.

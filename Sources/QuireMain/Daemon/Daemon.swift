@@ -22,6 +22,8 @@ enum Daemon {
     ///
     /// - Parameter report: told once, when the drive answers.
     static func run(_ plan: MountPlan, report: LaunchReport, log: DaemonLog = .terminal) async throws {
+        // That a peer is gone is an error of the write, not the daemon's end.
+        _ = signal(SIGPIPE, SIG_IGN)
         ProcessLimits.limitArenas()
         ProcessLimits.raiseDescriptors()
         let logger = log.logger(verbose: plan.verbose || plan.options.debug)
