@@ -31,15 +31,11 @@ struct BaseScopeReader {
         self.db = db
     }
 
-    /// The base at a path, which is in the scope then, or that of the last directory above it.
+    /// The base at a path. It is in the scope then, as are those of the directories above it.
     private mutating func base(at path: RelativePath) throws -> Int64? {
         if let id = known[path] { return id }
         guard let parent = path.parent, let name = path.name else { return nil }
-        let id = try base(at: parent).flatMap { parent in
-            try db.first(
-                "SELECT id FROM bases WHERE container = ? AND parent = ? AND name = ?", .text(container.rawValue),
-                .integer(parent), .blob(name.bytes), read: { $0.integer(0) })
-        }
+        let id = try base(at: parent).flatMap { try db.baseID(container, in: $0, name) }
         known[path] = .some(id)
         if let id { insert(id) }
         return id

@@ -77,14 +77,7 @@ extension MetadataIndex {
     }
 
     private static func isPending(_ container: ContainerID, _ path: RelativePath, _ db: Database) throws -> Bool {
-        var base: Int64 = 0
-        for name in path.components {
-            let next = try db.first(
-                "SELECT id FROM bases WHERE container = ? AND parent = ? AND name = ?", .text(container.rawValue),
-                .integer(base), .blob(name.bytes), read: { $0.integer(0) })
-            guard let next else { return false }
-            base = next
-        }
+        guard let base = try db.baseID(container, at: path) else { return false }
         let isOrphan = try db.first("SELECT orphan FROM bases WHERE id = ?", .integer(base), read: { $0.flag(0) })
         if isOrphan == true { return try db.meta(MetaKey.heldDeletes) == nil }
         return try db.first(

@@ -62,14 +62,7 @@ extension MetadataIndex {
         _ container: ContainerID, in directory: RelativePath
     ) async throws(IndexError) -> [BaseName] {
         try await read("a provider's directory") { db in
-            var parent: Int64 = 0
-            for name in directory.components {
-                let next = try db.first(
-                    "SELECT id FROM bases WHERE container = ? AND parent = ? AND name = ?",
-                    .text(container.rawValue), .integer(parent), .blob(name.bytes), read: { $0.integer(0) })
-                guard let next else { return [] }
-                parent = next
-            }
+            guard let parent = try db.baseID(container, at: directory) else { return [] }
             return try db.all(
                 "SELECT name, orphan FROM bases WHERE container = ? AND parent = ?", .text(container.rawValue),
                 .integer(parent)

@@ -23,6 +23,25 @@ extension BaseRecord {
     }
 }
 
+extension Database {
+    /// The id of the base that is called so in a directory, 0 for the container's root; nil where there is none.
+    func baseID(_ container: ContainerID, in parent: Int64, _ name: FileName) throws -> Int64? {
+        try first(
+            "SELECT id FROM bases WHERE container = ? AND parent = ? AND name = ?", .text(container.rawValue),
+            .integer(parent), .blob(name.bytes), read: { $0.integer(0) })
+    }
+
+    /// The id of the base at a path below the container's root, 0 for that; nil where there is none.
+    func baseID(_ container: ContainerID, at path: RelativePath) throws -> Int64? {
+        var id: Int64 = 0
+        for name in path.components {
+            guard let next = try baseID(container, in: id, name) else { return nil }
+            id = next
+        }
+        return id
+    }
+}
+
 /// Paths from parent links, remembering directories for the length of one read.
 struct PathBuilder {
     private let sql: String

@@ -30,8 +30,6 @@ struct PullRound: Sendable {
 
     private static let longestFixpoint = 40
     private static let mostChangesAlone = 2000
-    /// So few may be missing whatever they are of.
-    private static let neverSuspicious = 10
 
     /// - Parameter cursor: where the last complete pull ended; nil for a whole listing.
     func run(since cursor: ChangeCursor?) async throws -> (result: PullResult, cursor: ChangeCursor?) {
@@ -113,14 +111,11 @@ struct PullRound: Sendable {
         return try await context.index.tree(container.id, root: container.root)
     }
 
-    private func isSuspicious(missing: Int) async throws -> Bool {
-        guard missing > Self.neverSuspicious else { return false }
-        return Self.isSuspicious(missing: missing, of: try await context.index.baseCount(context.container.id))
-    }
-
     /// Whether so much is gone at once that it may be the provider's mishap, and here may be the only copy: everything, or
     /// at least half of it and more than a thousand items. Deleting a large part of a small drive is ordinary.
-    static func isSuspicious(missing: Int, of count: Int) -> Bool {
-        missing > neverSuspicious && missing == count || missing > 1000 && missing * 2 >= count
+    private func isSuspicious(missing: Int) async throws -> Bool {
+        guard missing > 10 else { return false }
+        let count = try await context.index.baseCount(context.container.id)
+        return missing == count || missing > 1000 && missing * 2 >= count
     }
 }
