@@ -23,12 +23,11 @@ private struct Ledger {
     private static let names: [FileName] = ["a", "b", "c", "d.txt"]
 
     private func randomPath(_ random: inout SeededRandom) -> RelativePath {
-        let depth = Int.random(in: 1...3, using: &random)
-        return RelativePath((0..<depth).map { _ in Self.names.randomElement(using: &random) ?? "a" })
+        random.path(of: Self.names, depth: 3)
     }
 
     private func randomExisting(_ device: Device, _ random: inout SeededRandom) throws -> RelativePath? {
-        try device.listing().keys.sorted { $0.bytes.lexicographicallyPrecedes($1.bytes) }.randomElement(using: &random)
+        random.one(of: try device.listing().keys)
     }
 
     /// The texts at and below a path; nil when some cannot be had now.

@@ -10,19 +10,11 @@ import Testing
 @Suite(.timeLimit(.minutes(3))) struct ScopedPlansTests {
     private static let names: [FileName] = ["a", "b", "c", "d", "e"]
 
-    private func path(_ random: inout SeededRandom) -> RelativePath {
-        let depth = Int.random(in: 1...4, using: &random)
-        return RelativePath((0..<depth).map { _ in Self.names.randomElement(using: &random) ?? "a" })
-    }
-
-    private func existing(_ paths: some Sequence<RelativePath>, _ random: inout SeededRandom) -> RelativePath {
-        let sorted = paths.sorted { $0.bytes.lexicographicallyPrecedes($1.bytes) }
-        return sorted.randomElement(using: &random) ?? "a"
-    }
+    private func path(_ random: inout SeededRandom) -> RelativePath { random.path(of: Self.names, depth: 4) }
 
     /// What another device might do. Of moves many: they are what goes wrong.
     private func change(_ tree: inout MemoryTree, _ random: inout SeededRandom) {
-        let (new, old) = (path(&random), existing(tree.nodes.keys, &random))
+        let (new, old) = (path(&random), random.one(of: tree.nodes.keys) ?? "a")
         switch Int.random(in: 0..<10, using: &random) {
         case 0, 1: if isDirectory(new.parent, tree) && tree.nodes[new] == nil { tree.write(new, "new") }
         case 2: if isDirectory(new.parent, tree) && tree.nodes[new] == nil { tree.write(new, .directory) }
@@ -45,7 +37,7 @@ import Testing
 
     /// What its user might do; some makes no sense and is refused.
     private func change(_ device: Device, _ random: inout SeededRandom) throws {
-        let (new, old) = (path(&random), existing(try device.listing().keys, &random))
+        let (new, old) = (path(&random), random.one(of: try device.listing().keys) ?? "a")
         let isThere = try device.tree.status(at: new) != nil
         switch Int.random(in: 0..<10, using: &random) {
         case 0: if !isThere { try? device.write(new, "here") }
