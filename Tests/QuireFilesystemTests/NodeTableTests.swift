@@ -36,6 +36,21 @@ struct NodeTableTests {
         }
     }
 
+    @Test(
+        "The kernel keeps a file's attributes, but not once the file had another name: it counts down what is told meanwhile"
+    )
+    func otherNames() throws {
+        let store = try TestStore()
+        try store.write("a", "x")
+        let (table, node) = (store.driver.table, try store.lookUp("a"))
+        var status = try store.driver.resolver.status(node)
+        #expect(table.shown(status, of: node).mayBeKept)
+        status.st_nlink = 2
+        #expect(!table.shown(status, of: node).mayBeKept)
+        status.st_nlink = 1
+        #expect(!table.shown(status, of: node).mayBeKept)
+    }
+
     @Test("Closing one of very many handles of a file takes no longer for their number")
     func leavesAtOnce() throws {
         let store = try TestStore()

@@ -39,7 +39,7 @@ package struct TreeDiff: Sendable {
     }
 
     /// The items about which something is to be done, sorted by path, parents first.
-    /// - Parameter localAt: the local items at `wantedLocals`.
+    /// - Parameter localAt: the local items at `wantedLocals` that have no base.
     package func units(localAt: [RelativePath: LocalEntry]) -> [TreeUnit] {
         let nodes = nodesOfNewDirectories(localAt)
         var units: [TreeUnit] = []
