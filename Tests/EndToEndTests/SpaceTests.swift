@@ -127,7 +127,7 @@ extension EndToEnd {
         @Test("What is to stay free stays free: uploaded content goes first, then writers get ENOSPC")
         func keepFree() async throws {
             try await Workspace.use { machine in
-                let disk = try await machine.mountFilesystem("tmpfs", options: "size=100m", at: "disk")
+                let disk = try await machine.mountFilesystem("tmpfs", options: "size=95m", at: "disk")
                 let provider = try machine.directory("provider")
                 try await Workspace.use(in: disk) { space in
                     let drive = try await limited(space, "40 MB", key: "keepFree", provider: provider)

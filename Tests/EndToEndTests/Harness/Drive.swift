@@ -121,7 +121,7 @@ struct Drive: Sendable {
 
     /// Ends the daemon as a crash would and waits until it is gone.
     func crash() throws {
-        guard let daemon = daemonProcessID, daemon > 1 else { throw Trouble("no daemon.pid in \(home)") }
+        guard let daemon = daemonProcessID, daemon > 1, isOurs(daemon) else { throw Trouble("no daemon of \(home)") }
         kill(daemon, SIGKILL)
         // The last descriptor of the connection goes with the process; the mount is dead from then on.
         try waitUntil("daemon \(daemon) is gone", seconds: 10) { kill(daemon, 0) != 0 }
@@ -151,10 +151,11 @@ struct Drive: Sendable {
         kill(daemon, SIGKILL)
     }
 
-    /// Whether the process is a daemon of this binary: a pid file can be stale and its number someone else's.
+    /// Whether the process is this drive's daemon, which has the home among its arguments: a pid file can be stale, and its
+    /// number that of somebody else, also of another drive's daemon.
     private func isOurs(_ process: pid_t) -> Bool {
-        let program = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/\(process)/exe")
-        return program?.hasPrefix(binary) ?? false || (program as NSString?)?.lastPathComponent == "quire-main"
+        guard let arguments = FileManager.default.contents(atPath: "/proc/\(process)/cmdline") else { return false }
+        return arguments.split(separator: 0).contains { String(decoding: $0, as: UTF8.self) == home }
     }
 }
 

@@ -188,7 +188,8 @@ def others_move(screen):
         times.append((screen.shows("replaced", title=new) - begin) * 1000)
     median("a rename to the window", times)
     sh("mkdir sub; mv note.txt sub/moved.txt")
-    screen.shows("replaced", title="moved.txt")
+    # Until the mover is done nothing can be typed.
+    screen.shows("replaced", title="moved.txt  [saved]")
     # It is saved where it is now.
     screen.type("X\x13")
     screen.shows("replaced", "X", title="[saved]")
