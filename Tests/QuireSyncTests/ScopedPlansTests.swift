@@ -13,9 +13,11 @@ import Testing
     private func path(_ random: inout SeededRandom) -> RelativePath { random.path(of: Self.names, depth: 4) }
 
     /// What another device might do. Of moves many: they are what goes wrong.
-    private func change(_ tree: inout MemoryTree, _ random: inout SeededRandom) {
+    ///
+    /// - Parameter onlyGrows: it adds and edits, and nothing goes or moves.
+    private func change(_ tree: inout MemoryTree, _ random: inout SeededRandom, onlyGrows: Bool) {
         let (new, old) = (path(&random), random.one(of: tree.nodes.keys) ?? "a")
-        switch Int.random(in: 0..<10, using: &random) {
+        switch Int.random(in: 0..<(onlyGrows ? 4 : 10), using: &random) {
         case 0, 1: if isDirectory(new.parent, tree) && tree.nodes[new] == nil { tree.write(new, "new") }
         case 2: if isDirectory(new.parent, tree) && tree.nodes[new] == nil { tree.write(new, .directory) }
         case 3: if tree.nodes[old]?.kind == .file { tree.write(old, "changed \(random.next())") }
@@ -47,13 +49,19 @@ import Testing
             try? device.remove(old)
             try? device.makeDirectory(old)
         case 4: try? device.chmod(old, 0o700)
+        // What a pull that ended early leaves.
+        case 5: if Int.random(in: 0..<10, using: &random) == 0 { try? device.rename(old, transit(old)) }
         default: if !new.isInside(old) { try? device.rename(old, new) }
         }
     }
 
+    private func transit(_ path: RelativePath) -> RelativePath {
+        (path.parent ?? .root).appending(TransitName.make())
+    }
+
     @Test("Whatever changed here and there", arguments: [true, false])
     func plans(identifiers: Bool) async throws {
-        var (units, spared) = (0, 0)
+        var (units, spared, planned, parts) = (0, 0, 0, 0)
         for seed in 1...60 {
             var random = SeededRandom(seed: UInt64(seed))
             var capabilities = MemoryProvider.full
@@ -72,8 +80,13 @@ import Testing
             for _ in 0..<6 {
                 for _ in 0..<Int.random(in: 0..<4, using: &random) { try change(device, &random) }
                 provider.edit { tree in
-                    for _ in 0..<Int.random(in: 1..<4, using: &random) { change(&tree, &random) }
+                    let onlyGrows = seed % 3 == 0
+                    for _ in 0..<Int.random(in: 1..<(onlyGrows ? 12 : 4), using: &random) {
+                        change(&tree, &random, onlyGrows: onlyGrows)
+                    }
                 }
+                let (some, count) = try await device.expectPlansOfParts(provider, seed: seed)
+                (planned, parts) = (planned + some, parts + count)
                 for _ in 0..<3 {
                     let (some, left) = try await device.expectScopedPlans(provider, &random, seed: seed)
                     (units, spared) = (units + some, spared + left)
@@ -83,6 +96,8 @@ import Testing
         // Otherwise nothing was compared, or all was read.
         #expect(units > 1000)
         #expect(spared > 1000)
+        #expect(planned > 1000)
+        #expect(parts > 100)
     }
 }
 
@@ -96,7 +111,7 @@ extension Device {
         _ provider: MemoryProvider, _ random: inout SeededRandom, seed: Int
     ) async throws -> (units: Int, spared: Int) {
         try await index.settle()
-        let all = try await index.tree(.default, root: .root)
+        let all = try await index.tree(.default, root: .root) { $0 }
         let items = provider.items
         let there = Dictionary(items.map { ($0.path, $0) }, uniquingKeysWith: { first, _ in first })
         let known = Dictionary(all.map { ($0.record.path, $0.record) }, uniquingKeysWith: { first, _ in first })
@@ -112,9 +127,8 @@ extension Device {
         changed += items.filter { $0.path.isInside(anyOf: Set(removed)) && !changed.contains($0) }
         // As they come from a dictionary.
         removed.sort { $0.bytes.lexicographicallyPrecedes($1.bytes) }
-        let some = try await index.tree(
-            .default, root: .root, for: BaseScope(changed: changed, removed: removed))
-        let changes = RemoteChanges.changes(changed, removed: removed, next: nil)
+        let changes = BaseScope(changed: changed, removed: removed)
+        let some = try await index.tree(.default, root: .root, for: changes)
         let (whole, scoped) = (try await units(changes, all), try await units(changes, some))
         let missing = whole.filter { !scoped.contains($0) && !$0.isForPushes }
         #expect(missing.map { "\($0.plan.steps) \($0)" } == [], "seed \(seed): planned with all bases only")
@@ -123,9 +137,35 @@ extension Device {
         return (scoped.count, all.count - some.count)
     }
 
-    private func units(_ changes: RemoteChanges, _ bases: [TreeBase]) async throws -> [TreeUnit] {
-        let view = try #require(RemoteView(changes, bases: bases))
-        let diff = TreeDiff(bases: bases, remote: view)
+    /// What is planned for the parts of a whole listing is what is planned for all of it with all bases.
+    ///
+    /// - Returns: how many units were compared, and of listings that were planned part by part, how many parts those had.
+    fileprivate func expectPlansOfParts(
+        _ provider: MemoryProvider, seed: Int
+    ) async throws -> (units: Int, parts: Int) {
+        try await index.settle()
+        let (items, all) = (provider.items, try await index.tree(.default, root: .root) { $0 })
+        let listing = Listing(items, isWhole: true)
+        let findings = try await index.tree(.default, root: .root) { listing.compare($0) }
+        let difference = ListingDifference(listing, findings)
+        let parts = difference.isEntangled ? [difference.whole] : Array(difference.parts(of: 2))
+        var found: Set<TreeUnit> = []
+        for part in parts {
+            let bases = try await index.tree(.default, root: .root, for: part)
+            found.formUnion(try await units(part, bases).filter { !$0.isTowardsProvider })
+        }
+        let missing = Set(all.map(\.record.path)).subtracting(items.map(\.path))
+        let whole = try await units(BaseScope(changed: items, removed: Array(missing)), all)
+        let expected = Set(whole.filter { !$0.isTowardsProvider })
+        #expect(
+            expected.subtracting(found).map { "\($0.plan.steps) \($0)" } == [], "seed \(seed): in no part")
+        #expect(
+            found.subtracting(expected).map { "\($0.plan.steps) \($0)" } == [], "seed \(seed): in parts only")
+        return (expected.count, parts.count > 1 ? parts.count : 0)
+    }
+
+    private func units(_ changes: BaseScope, _ bases: [TreeBase]) async throws -> [TreeUnit] {
+        let diff = TreeDiff(bases: bases, remote: RemoteView(changes, bases: bases))
         var locals: [RelativePath: LocalEntry] = [:]
         for path in diff.wantedLocals {
             guard let item = try await index.item(drivePath: path), item.base == nil else { continue }
@@ -136,6 +176,12 @@ extension Device {
 }
 
 extension TreeUnit {
+    /// The provider has what it had, and a pull does nothing about the rest.
+    fileprivate var isTowardsProvider: Bool {
+        guard let base, let remote, remote == RemoteItem(base) else { return false }
+        return plan.steps.allSatisfy(\.isTowardsProvider)
+    }
+
     /// Nothing of it is a pull's: the provider has what it had. What is on its way to another place was put there by a pull that
     /// ended early, after which everything is looked at.
     fileprivate var isForPushes: Bool {

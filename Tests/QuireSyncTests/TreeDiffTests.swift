@@ -1,4 +1,5 @@
 import QuireCore
+import QuireIndex
 import QuireSync
 import Testing
 
@@ -30,11 +31,17 @@ import Testing
             local: isDeleted ? nil : local(localPath ?? path, kind, content, id: id))
     }
 
+    /// What a pull makes of a whole listing.
+    private func view(_ items: [RemoteItem], _ bases: [TreeBase], keepsAttributes: Bool = true) -> RemoteView {
+        let listing = Listing(items, isWhole: true, keepsAttributes: keepsAttributes)
+        let difference = ListingDifference(listing, bases.compactMap { listing.compare($0) })
+        return RemoteView(difference.whole, bases: bases)
+    }
+
     private func plans(
         _ bases: [TreeBase], _ items: [RemoteItem], locals: [LocalEntry] = []
     ) throws -> [RelativePath: [SyncStep]] {
-        let view = try #require(RemoteView(.everything(items, next: nil), bases: bases))
-        let diff = TreeDiff(bases: bases, remote: view)
+        let diff = TreeDiff(bases: bases, remote: view(items, bases))
         let byPath = Dictionary(locals.map { ($0.path, $0) }, uniquingKeysWith: { first, _ in first })
         var found: [RelativePath: [SyncStep]] = [:]
         for unit in diff.units(localAt: byPath) {
@@ -55,9 +62,9 @@ import Testing
             base("d", .directory, id: 1), base("d/a", id: 2), base("e", .directory, id: 3), base("e/b", id: 4),
             base("f", id: 5),
         ]
-        let changes = RemoteChanges.changes(
-            [remote("d"), remote("e/c"), remote("f", version: "2")], removed: ["e"], next: nil)
-        let view = try #require(RemoteView(changes, bases: bases))
+        let changes = BaseScope(
+            changed: [remote("d"), remote("e/c"), remote("f", version: "2")], removed: ["e"])
+        let view = RemoteView(changes, bases: bases)
         #expect(Set(view.items.keys) == ["d", "e/c", "f"])
         #expect(view.items["d"]?.kind == .file && view.items["f"]?.version == ProviderVersion("2"))
     }
@@ -69,7 +76,7 @@ import Testing
             base.record.mode = known
             var there = remote("a", version: version)
             (there.mtime, there.mode) = (FileTime(nanoseconds: 9), item)
-            let view = try #require(RemoteView(.everything([there], next: nil), bases: [base]))
+            let view = view([there], [base], keepsAttributes: false)
             return TreeDiff(bases: [base], remote: view, keepsAttributes: false).units(localAt: [:]).first?.plan.steps
         }
         #expect(try plan(known: nil, item: 0o600) == [.applyAttributes])
@@ -114,7 +121,7 @@ import Testing
     func fileGivesWay() throws {
         let bases = [base("d", id: 1), base("moved", id: 2), base("other", .directory, id: 3)]
         let items = [remote("d", .directory, id: "3"), remote("d/moved", id: "2")]
-        let diff = TreeDiff(bases: bases, remote: try #require(RemoteView(.everything(items, next: nil), bases: bases)))
+        let diff = TreeDiff(bases: bases, remote: view(items, bases))
         #expect(diff.units(localAt: [:]).first { $0.base?.path == "d" }?.plan == [.removeLocal])
     }
 
@@ -134,8 +141,7 @@ import Testing
     func newInRenamed() throws {
         let bases = [base("d", .directory, id: 1, at: "e")]
         let items = [remote("d", .directory, id: "1"), remote("d/new", id: "2")]
-        let view = try #require(RemoteView(.everything(items, next: nil), bases: bases))
-        let diff = TreeDiff(bases: bases, remote: view)
+        let diff = TreeDiff(bases: bases, remote: view(items, bases))
         #expect(diff.wantedLocals == ["e/new"])
         #expect(diff.units(localAt: [:]).map(\.target) == ["e", "e/new"])
     }
@@ -156,16 +162,16 @@ import Testing
     @Test("A partial answer changes only what it names")
     func partialChanges() throws {
         let bases = [base("a", id: 1), base("d", .directory, id: 2), base("d/b", id: 3)]
-        let changes = RemoteChanges.changes([remote("a", version: "2", id: "1")], removed: ["d"], next: nil)
-        let view = try #require(RemoteView(changes, bases: bases))
+        let changes = BaseScope(changed: [remote("a", version: "2", id: "1")], removed: ["d"])
+        let view = RemoteView(changes, bases: bases)
         let found = TreeDiff(bases: bases, remote: view).units(localAt: [:]).map(\.plan)
         #expect(found == [[.updateLocal], [.removeLocal], [.removeLocal]])
     }
 
     @Test("What lies in another provider's container is left alone")
     func excluded() throws {
-        let view = try #require(
-            RemoteView(.everything([remote("Notes/a"), remote("b")], next: nil), bases: [], excluding: ["Notes"]))
+        let changes = BaseScope(changed: [remote("Notes/a"), remote("b")], removed: [])
+        let view = RemoteView(changes, bases: [base("Notes/c", id: 1)], excluding: ["Notes"])
         #expect(Array(view.items.keys) == ["b"])
     }
 }

@@ -7,9 +7,9 @@ extension MetadataIndex {
         try await baseTree(container: container) { BaseEntry(base: $0, item: $1) }
     }
 
-    /// The same, as `make` makes each of it: at once, as all items together may be hundreds of megabytes.
+    /// The same, as `make` makes each of it: at once, as all items together may be hundreds of megabytes. Nil is left out.
     package func baseTree<Entry: Sendable>(
-        container: ContainerID, _ make: @escaping @Sendable (BaseRecord, IndexItem?) -> Entry
+        container: ContainerID, _ make: @escaping @Sendable (BaseRecord, IndexItem?) -> Entry?
     ) async throws(IndexError) -> [Entry] {
         let root = root
         return try await read("the base tree") { db in
@@ -20,14 +20,14 @@ extension MetadataIndex {
                 ItemReader.selectByBase + "WHERE b.container = ? AND i.id IS NOT NULL", .text(container.rawValue)
             ) { row in
                 guard let (id, base, item) = try reader.linked(row, db), found.insert(id).inserted else { return }
-                entries.append(make(base, item))
+                if let entry = make(base, item) { entries.append(entry) }
             }
             // What is not here any more, or in no directory.
             try db.forEach(
                 "SELECT \(BaseRecord.columns) FROM bases b WHERE b.container = ?", .text(container.rawValue)
             ) { row in
                 guard !found.contains(row.integer(0)), let base = try reader.base(row, db) else { return }
-                entries.append(make(base, nil))
+                if let entry = make(base, nil) { entries.append(entry) }
             }
             return entries
         }

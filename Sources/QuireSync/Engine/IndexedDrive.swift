@@ -17,8 +17,10 @@ package struct IndexedDrive: SyncIndex {
     package func settle() async throws { try await index.settle() }
     package func commits() -> AsyncStream<Void> { index.changes() }
 
-    package func tree(_ container: ContainerID, root: RelativePath) async throws -> [TreeBase] {
-        try await index.baseTree(container: container) { TreeBase($0, $1, root: root) }
+    package func tree<Entry: Sendable>(
+        _ container: ContainerID, root: RelativePath, _ make: @escaping @Sendable (TreeBase) -> Entry?
+    ) async throws -> [Entry] {
+        try await index.baseTree(container: container) { make(TreeBase($0, $1, root: root)) }
     }
 
     package func tree(

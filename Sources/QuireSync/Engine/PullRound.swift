@@ -17,9 +17,18 @@ struct PullResult: Sendable, Hashable {
     var parked = DirectorySet()
 
     var isComplete: Bool { left == 0 && failed.isEmpty && held == 0 }
+
+    /// Adds what came of another part of a pull.
+    mutating func add(_ other: PullResult) {
+        applied += other.applied
+        left += other.left
+        failed.formUnion(other.failed)
+        held += other.held
+    }
 }
 
-/// Brings what changed at the provider here: list, match, plan, apply, and again until nothing is left that can be done.
+/// Brings what changed at the provider here: list, compare, and part by part match, plan, apply, and again until nothing is left
+/// that can be done.
 ///
 /// One at a time for a container, and never at the same time as a push: a listing older than an own upload would look like
 /// somebody's change.
@@ -29,7 +38,6 @@ struct PullRound: Sendable {
     let deletionsConfirmed: Bool
 
     private static let longestFixpoint = 40
-    private static let mostChangesAlone = 2000
 
     /// - Parameter cursor: where the last complete pull ended; nil for a whole listing.
     func run(since cursor: ChangeCursor?) async throws -> (result: PullResult, cursor: ChangeCursor?) {
@@ -37,18 +45,48 @@ struct PullRound: Sendable {
         let changes = try await context.ask { () throws(ProviderError) in
             try await context.provider.changes(since: cursor)
         }
-        let next: ChangeCursor?
         switch changes {
-        case .none(let cursor), .everything(_, let cursor), .changes(_, _, let cursor): next = cursor
+        case .none(let next): return (PullResult(), next ?? cursor)
+        case .everything(let items, let next): return (try await apply(listing(items, isWhole: true)), next)
+        case .changes(let changed, let removed, let next):
+            if removed.isEmpty, changed.count > context.settings.pullPart {
+                return (try await apply(listing(changed, isWhole: false)), next)
+            }
+            let scope = BaseScope(changed: changed, removed: removed)
+            return (try await apply(scope) { scope }, next)
         }
-        if case .none = changes { return (PullResult(), next ?? cursor) }
-        let result = try await apply(changes)
-        return (result, next)
     }
 
-    private func apply(_ changes: RemoteChanges) async throws -> PullResult {
+    private func listing(_ items: [RemoteItem], isWhole: Bool) -> Listing {
+        Listing(
+            items, isWhole: isWhole, keepsAttributes: context.provider.capabilities.attributes,
+            excluding: context.container.excluded)
+    }
+
+    private func apply(_ listing: Listing) async throws -> PullResult {
+        let difference = try await difference(listing)
+        if difference.isEntangled {
+            return try await apply(difference.whole) { try await self.difference(listing).whole }
+        }
         var total = PullResult()
-        for _ in 0..<Self.longestFixpoint {
+        for part in difference.parts(of: context.settings.pullPart) { total.add(try await apply(part) { part }) }
+        return total
+    }
+
+    private func difference(_ listing: Listing) async throws -> ListingDifference {
+        try await context.index.settle()
+        let findings = try await context.index.tree(context.container.id, root: context.container.root) {
+            listing.compare($0)
+        }
+        return ListingDifference(listing, findings)
+    }
+
+    /// - Parameter again: what is left to look at after some of it was done.
+    private func apply(_ first: BaseScope, again: () async throws -> BaseScope) async throws -> PullResult {
+        var total = PullResult()
+        var changes = first
+        for turn in 0..<Self.longestFixpoint {
+            if turn > 0 { changes = try await again() }
             let (units, withheld) = try await plan(changes, &total)
             let pass = try await PullPass(context: context, units: units, withheld: withheld).run()
             total.applied += pass.applied
@@ -66,13 +104,11 @@ struct PullRound: Sendable {
 
     /// The units about which something is to be done here, and those that may not be touched now.
     private func plan(
-        _ changes: RemoteChanges, _ total: inout PullResult
+        _ changes: BaseScope, _ total: inout PullResult
     ) async throws -> (units: [TreeUnit], withheld: [TreeUnit]) {
         try await context.index.settle()
         let bases = try await self.bases(for: changes)
-        guard let view = RemoteView(changes, bases: bases, excluding: context.container.excluded) else {
-            return ([], [])
-        }
+        let view = RemoteView(changes, bases: bases, excluding: context.container.excluded)
         let diff = TreeDiff(
             bases: bases, remote: view, keepsAttributes: context.provider.capabilities.attributes)
         var locals: [RelativePath: LocalEntry] = [:]
@@ -100,15 +136,13 @@ struct PullRound: Sendable {
     }
 
     /// The bases that a plan for the changes depends on. Of many changes that is mostly all of them, and read faster as a whole.
-    private func bases(for changes: RemoteChanges) async throws -> [TreeBase] {
+    private func bases(for changes: BaseScope) async throws -> [TreeBase] {
         let container = context.container
-        if case .changes(let changed, let removed, _) = changes,
-            changed.count + removed.count <= Self.mostChangesAlone
-        {
-            return try await context.index.tree(
-                container.id, root: container.root, for: BaseScope(changed: changed, removed: removed))
+        // A part has its directories with it.
+        if changes.changed.count + changes.removed.count <= 2 * context.settings.pullPart {
+            return try await context.index.tree(container.id, root: container.root, for: changes)
         }
-        return try await context.index.tree(container.id, root: container.root)
+        return try await context.index.tree(container.id, root: container.root) { $0 }
     }
 
     /// Whether so much is gone at once that it may be the provider's mishap, and here may be the only copy: everything, or

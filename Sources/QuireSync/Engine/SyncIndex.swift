@@ -12,8 +12,11 @@ package protocol SyncIndex: StoreEventSink {
     /// Wakes the engine: one element after each committed batch.
     func commits() -> AsyncStream<Void>
 
-    /// Every base of the container, with the local item that is linked to it; its path below `root`, the container's root.
-    func tree(_ container: ContainerID, root: RelativePath) async throws -> [TreeBase]
+    /// What `make` makes of the bases of the container, each with the local item that is linked to it; its path below `root`, the
+    /// container's root.
+    func tree<Entry: Sendable>(
+        _ container: ContainerID, root: RelativePath, _ make: @escaping @Sendable (TreeBase) -> Entry?
+    ) async throws -> [Entry]
 
     /// The part of that on which a plan for these changes depends.
     func tree(_ container: ContainerID, root: RelativePath, for changes: BaseScope) async throws -> [TreeBase]

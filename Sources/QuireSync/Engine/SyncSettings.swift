@@ -14,6 +14,8 @@ package struct SyncSettings: Sendable, Hashable {
     package var patience: Duration = .seconds(5)
     /// How many changes a push reads and plans at once, those not counted that others need.
     package var pushPart: Int = 1000
+    /// How many changes at the provider a pull plans at once, where they can be planned one by one.
+    package var pullPart: Int = 2000
     /// Transfers at the same time.
     package var parallelTransfers: Int = 8
     /// A changed document that is here is downloaded at once up to this size; above it becomes a placeholder.

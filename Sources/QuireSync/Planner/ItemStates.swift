@@ -63,6 +63,18 @@ package struct ItemFacts: Sendable, Hashable {
             symlinkTarget: remote.symlinkTarget, mtime: remote.mtime, mode: remote.mode,
             tags: remote.toldTags)
     }
+
+    /// The same, of an item with this base.
+    ///
+    /// - Parameter keepsAttributes: see `TreeDiff`.
+    package init(_ remote: RemoteItem, knowing base: BaseRecord?, keepsAttributes: Bool) {
+        self.init(remote)
+        // Those that were sent with a version are known once; those of a listing are the provider's own.
+        guard !keepsAttributes, let base, base.version == remote.version, remote.mode == nil || base.mode != nil else {
+            return
+        }
+        (mtime, mode) = (base.mtime, base.mode)
+    }
 }
 
 /// What the provider last acknowledged.

@@ -1,28 +1,22 @@
 package import QuireCore
+package import QuireIndex
 
-/// What the provider has, as a whole tree, made of its answer and of the bases.
+/// What the provider has, as a tree, made of what it said and of the bases on which that depends.
 package struct RemoteView: Sendable {
     /// Every item by its path.
     package private(set) var items: [RelativePath: RemoteItem]
 
-    /// Nil for `.none`.
     /// - Parameter excluding: directories that are kept by other providers; what this one has there is left alone.
-    package init?(_ changes: RemoteChanges, bases: [TreeBase], excluding: [RelativePath] = []) {
-        switch changes {
-        case .none: return nil
-        case .everything(let listing, _):
-            items = Dictionary(listing.map { ($0.path, $0) }, uniquingKeysWith: { _, last in last })
-        case .changes(let changed, let removed, _):
-            items = Dictionary(
-                bases.map { ($0.record.path, RemoteItem($0.record)) }, uniquingKeysWith: { _, last in last })
-            // Nothing lies below what is no directory any more, whether that was told or not.
-            let replaced = changed.lazy.filter { [items] in
-                $0.kind != .directory && items[$0.path]?.kind == .directory
-            }
-            let gone = Set(removed).union(replaced.map(\.path))
-            if !gone.isEmpty { items = items.filter { path, _ in !path.isInside(anyOf: gone) } }
-            for item in changed { items[item.path] = item }
+    package init(_ changes: BaseScope, bases: [TreeBase], excluding: [RelativePath] = []) {
+        items = Dictionary(
+            bases.map { ($0.record.path, RemoteItem($0.record)) }, uniquingKeysWith: { _, last in last })
+        // Nothing lies below what is no directory any more, whether that was told or not.
+        let replaced = changes.changed.lazy.filter { [items] in
+            $0.kind != .directory && items[$0.path]?.kind == .directory
         }
+        let gone = Set(changes.removed).union(replaced.map(\.path))
+        if !gone.isEmpty { items = items.filter { path, _ in !path.isInside(anyOf: gone) } }
+        for item in changes.changed { items[item.path] = item }
         items[.root] = nil
         if !excluding.isEmpty { items = items.filter { path, _ in !excluding.contains { path.isInside($0) } } }
     }

@@ -161,12 +161,9 @@ extension TreeDiff {
         }
         let remoteState = remote.flatMap { item in
             place(ofRemote: item.path).map { place in
-                var facts = ItemFacts(item)
-                // Those that were sent with a version are known once; those of a listing are the provider's own.
-                if !keepsAttributes, let base, base.version == item.version, item.mode == nil || base.mode != nil {
-                    (facts.mtime, facts.mode) = (base.mtime, base.mode)
-                }
-                return RemoteState(place: place, version: item.version, facts: facts)
+                RemoteState(
+                    place: place, version: item.version,
+                    facts: ItemFacts(item, knowing: base, keepsAttributes: keepsAttributes))
             }
         }
         let plan = SyncPlanner.plan(base: baseState, local: localState, remote: remoteState)

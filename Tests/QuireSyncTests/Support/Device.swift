@@ -25,10 +25,11 @@ final class Device {
     static let counter = Counter()
 
     /// - Parameters:
-    ///   - pushPart: small by default, so that whatever is tested is tested across the borders of parts.
+    ///   - pushPart, pullPart: small by default, so that whatever is tested is tested across the borders of parts.
     ///   - claimDeadline: on the machine's clock.
     init(
         _ name: String, provider: any DocumentProvider, clock: TestClock, pushPart: Int = 3,
+        pullPart: Int = 2,
         openFileQuietTime: Duration = .seconds(10), claimDeadline: Duration = .seconds(10),
         limits: SpaceLimits = SpaceLimits()
     ) throws {
@@ -44,6 +45,7 @@ final class Device {
         committer = StoreCommitter(tree: tree, sink: index) { writers.contains($0) ? .writing : .closed }
         var settings = SyncSettings(deviceName: name)
         settings.pushPart = pushPart
+        settings.pullPart = pullPart
         settings.claimDeadline = claimDeadline
         settings.openFileQuietTime = openFileQuietTime
         environment = SyncEnvironment(
