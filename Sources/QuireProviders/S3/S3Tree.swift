@@ -15,7 +15,8 @@ struct S3Tree {
     ///
     /// - Returns: with `covered`, the objects that are not shown because others make directories of their keys.
     func items(_ objects: [S3Object]) -> (items: [RemoteItem], covered: [RelativePath]) {
-        var files: [RelativePath: RemoteItem] = [:]
+        var items: [RemoteItem] = []
+        items.reserveCapacity(objects.count)
         var directories: Set<RelativePath> = []
         for object in objects where S3Sign(object) != .vacancy {
             guard let (path, isMarker) = address.path(ofKey: object.key) else {
@@ -26,9 +27,10 @@ struct S3Tree {
             if isMarker || S3Sign(object) == .directory {
                 directories.insert(path)
             } else {
-                files[path] = RemoteItem(
-                    path: path, kind: .file, version: ProviderVersion(object.entityTag),
-                    size: ByteCount(object.size), mtime: object.modified)
+                items.append(
+                    RemoteItem(
+                        path: path, kind: .file, version: ProviderVersion(object.entityTag),
+                        size: ByteCount(object.size), mtime: object.modified))
             }
             var parent = path.parent
             while let directory = parent, !directory.isRoot, directories.insert(directory).inserted {
@@ -36,8 +38,13 @@ struct S3Tree {
             }
         }
         var covered: [RelativePath] = []
-        for path in directories where files.removeValue(forKey: path) != nil { covered.append(path) }
-        return (Array(files.values) + directories.map(S3Provider.directory), covered)
+        items.removeAll { item in
+            guard directories.contains(item.path) else { return false }
+            covered.append(item.path)
+            return true
+        }
+        items += directories.lazy.map(S3Provider.directory)
+        return (items, covered)
     }
 
     /// Says that an object is not shown.
