@@ -100,13 +100,16 @@ extension Database {
     func itemID(at path: RelativePath, root: Int64) throws -> Int64? {
         var id = root
         for name in path.components {
-            let next = try first("SELECT id FROM items WHERE parent = ? AND name = ?", .integer(id), .blob(name.bytes))
-            {
-                $0.integer(0)
-            }
-            guard let next else { return nil }
+            guard let next = try itemID(id, name) else { return nil }
             id = next
         }
         return id
+    }
+
+    /// The id of the item that is called so in a directory; nil when the index knows none.
+    func itemID(_ directory: Int64, _ name: FileName) throws -> Int64? {
+        try first("SELECT id FROM items WHERE parent = ? AND name = ?", .integer(directory), .blob(name.bytes)) {
+            $0.integer(0)
+        }
     }
 }

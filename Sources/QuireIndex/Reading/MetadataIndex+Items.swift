@@ -11,6 +11,22 @@ extension MetadataIndex {
         }
     }
 
+    /// The items at these paths below the drive's root, in one read; where there is none, none is told.
+    package func items(at paths: [RelativePath]) async throws(IndexError) -> [IndexItem] {
+        guard !paths.isEmpty else { return [] }
+        let root = root
+        return try await read("items") { db in
+            var directories: [RelativePath: Int64?] = [.root: root]
+            func id(_ path: RelativePath) throws -> Int64? {
+                guard let parent = path.parent, let name = path.name else { return root }
+                if directories[parent] == nil { directories[parent] = .some(try id(parent)) }
+                return try (directories[parent] ?? nil).flatMap { try db.itemID($0, name) }
+            }
+            var reader = ItemReader(root: root)
+            return try reader.items(paths.compactMap(id), db)
+        }
+    }
+
     /// The item with this id.
     package func item(_ id: ItemID) async throws(IndexError) -> IndexItem? {
         let root = root

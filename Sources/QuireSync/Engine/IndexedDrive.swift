@@ -59,10 +59,18 @@ package struct IndexedDrive: SyncIndex {
     }
 
     package func item(drivePath: RelativePath) async throws -> IndexedItem? {
-        guard var item = try await index.item(at: drivePath).map({ IndexedItem($0) }) else { return nil }
-        if item.base == nil, case .dataless = item.entry.content {
-            item.entry.content = .dataless(markedVersion(drivePath))
-        }
+        try await index.item(at: drivePath).map { marked(IndexedItem($0)) }
+    }
+
+    package func items(drivePaths: [RelativePath]) async throws -> [IndexedItem] {
+        try await index.items(at: drivePaths).map { marked(IndexedItem($0)) }
+    }
+
+    /// With the version that a placeholder is for which the index knows none.
+    private func marked(_ item: IndexedItem) -> IndexedItem {
+        guard item.base == nil, case .dataless = item.entry.content else { return item }
+        var item = item
+        item.entry.content = .dataless(markedVersion(item.drivePath))
         return item
     }
 
@@ -75,11 +83,25 @@ package struct IndexedDrive: SyncIndex {
 
     package func item(_ id: ItemID) async throws -> IndexedItem? { try await index.item(id).map { IndexedItem($0) } }
 
-    package func files(below drivePath: RelativePath) async throws -> [IndexedItem] {
-        var found = try await index.find(ItemQuery(under: drivePath))
-        if let item = try await index.item(at: drivePath) { found.append(item) }
-        return found.filter { $0.local.kind == .file }.map { IndexedItem($0) }
+    package func items(_ ids: [ItemID]) async throws -> [IndexedItem] {
+        try await index.items(ids, matching: nil).map { IndexedItem($0) }
     }
+
+    package func files<Entry: Sendable>(
+        below drivePath: RelativePath, _ make: @Sendable (IndexedItem) -> Entry?
+    ) async throws -> [Entry] {
+        var ids = try await index.search(ItemQuery(under: drivePath), first: 0).ids[...]
+        if let item = try await index.item(at: drivePath) { ids.append(item.id) }
+        var found: [Entry] = []
+        while !ids.isEmpty {
+            let items = try await items(Array(ids.prefix(Self.itemsAtOnce)))
+            ids = ids.dropFirst(Self.itemsAtOnce)
+            found += items.lazy.filter { $0.entry.facts.kind == .file }.compactMap(make)
+        }
+        return found
+    }
+
+    private static let itemsAtOnce = 1000
 
     package func isRescanned(drivePath: RelativePath) async throws -> Bool { try await index.isRescanned(drivePath) }
     package func rescanFinished() async { _ = await index.rescanFinished() }

@@ -112,14 +112,13 @@ struct PullRound: Sendable {
         let diff = TreeDiff(
             bases: bases, remote: view, keepsAttributes: context.provider.capabilities.attributes)
         var locals: [RelativePath: LocalEntry] = [:]
-        for path in diff.wantedLocals {
-            if let item = try await context.index.item(drivePath: context.drivePath(path)),
-                item.container == context.container.id, item.base == nil
-            {
-                var entry = item.entry
-                entry.path = path
-                locals[path] = entry
-            }
+        for item in try await context.index.items(drivePaths: diff.wantedLocals.map(context.drivePath)) {
+            guard item.container == context.container.id, item.base == nil,
+                let path = item.drivePath.removing(ancestor: context.container.root)
+            else { continue }
+            var entry = item.entry
+            entry.path = path
+            locals[path] = entry
         }
         let holdsRemovals =
             deletionsConfirmed ? false : try await isSuspicious(missing: diff.missingAtProvider)

@@ -40,14 +40,23 @@ package protocol SyncIndex: StoreEventSink {
     /// The local item at a path below the drive's root; so is its entry's path, here and below.
     func item(drivePath: RelativePath) async throws -> IndexedItem?
 
+    /// The same at several paths, in one read; where there is none, none is told.
+    func items(drivePaths: [RelativePath]) async throws -> [IndexedItem]
+
     /// The local item with this id.
     func item(_ id: ItemID) async throws -> IndexedItem?
 
     /// What the provider has directly in a directory, as far as is known.
     func baseNames(_ container: ContainerID, in directory: RelativePath) async throws -> [BaseName]
 
-    /// All files at and below a path of the drive, for `pin` and `download`.
-    func files(below drivePath: RelativePath) async throws -> [IndexedItem]
+    /// Those with these ids, in this order; what is not there is left out.
+    func items(_ ids: [ItemID]) async throws -> [IndexedItem]
+
+    /// What `make` makes of the files at and below a path of the drive, for commands on directories. They are read by parts, as
+    /// all items together may be hundreds of megabytes.
+    func files<Entry: Sendable>(
+        below drivePath: RelativePath, _ make: @Sendable (IndexedItem) -> Entry?
+    ) async throws -> [Entry]
 
     /// Whether the rescan has seen the directory at a path below the drive's root.
     func isRescanned(drivePath: RelativePath) async throws -> Bool

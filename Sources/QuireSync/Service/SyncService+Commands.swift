@@ -11,26 +11,35 @@ extension SyncService {
     package func download(
         _ path: RelativePath, progress: (@Sendable (DownloadProgress) -> Void)? = nil
     ) async throws(QuireError) -> Int {
-        let dataless = try await files(path).filter { if case .dataless = $0.entry.content { true } else { false } }
+        let dataless = try await files(path) { item -> SizedItem? in
+            guard case .dataless = item.entry.content else { return nil }
+            return SizedItem(id: item.entry.id, size: item.entry.facts.size)
+        }
         let watcher = progress.flatMap { watch(dataless, $0) }
         defer { if let watcher { transfers.unwatch(watcher) } }
-        let results = await forEach(dataless, limit: environment.settings.parallelTransfers) { item in
-            do throws(MaterializeError) {
-                try await self.materialize(item)
-                return MaterializeError?.none
-            } catch {
-                return error
+        let pages = ItemPages(dataless.map(\.id), environment.index)
+        let width = environment.settings.parallelTransfers
+        let failures = try await forEach(0..<width, limit: width) { (_) throws(QuireError) in
+            var failure: MaterializeError?
+            while let item = try await self.reading({ try await pages.next() }) {
+                do throws(MaterializeError) { try await self.materialize(item) } catch { failure = failure ?? error }
             }
+            return failure
         }
-        if let failure = results.compactMap(\.self).first {
+        if let failure = failures.compactMap(\.self).first {
             throw QuireError(.temporary, failure.message, remedy: "Try again when the provider can be reached.")
         }
         return dataless.count
     }
 
-    private func watch(_ items: [IndexedItem], _ progress: @escaping @Sendable (DownloadProgress) -> Void) -> UInt64? {
+    private struct SizedItem: Sendable {
+        var id: ItemID
+        var size: Int64
+    }
+
+    private func watch(_ items: [SizedItem], _ progress: @escaping @Sendable (DownloadProgress) -> Void) -> UInt64? {
         guard !items.isEmpty else { return nil }
-        let sum = DownloadSum(items.map { ($0.entry.id, $0.entry.facts.size) }, tell: progress)
+        let sum = DownloadSum(items.map { ($0.id, $0.size) }, tell: progress)
         return transfers.watch { item, arrived in sum.note(item, arrived) }
     }
 
@@ -42,7 +51,8 @@ extension SyncService {
     package func evict(_ path: RelativePath) async throws(QuireError) -> Int {
         var evicted = 0
         var refusal: QuireError?
-        for item in try await files(path) {
+        let pages = ItemPages(try await files(path) { $0.entry.id }, environment.index)
+        while let item = try await reading({ try await pages.next() }) {
             do throws(QuireError) {
                 evicted += try await evict(item) ? 1 : 0
             } catch {
@@ -140,9 +150,11 @@ extension SyncService {
         try await reading { try await self.environment.index.setPinned(item.entry.id, isPinned) }
     }
 
-    private func files(_ path: RelativePath) async throws(QuireError) -> [IndexedItem] {
+    private func files<Entry: Sendable>(
+        _ path: RelativePath, _ make: @escaping @Sendable (IndexedItem) -> Entry?
+    ) async throws(QuireError) -> [Entry] {
         try await reading { try await self.environment.index.settle() }
-        let found = try await reading { try await self.environment.index.files(below: path) }
+        let found = try await reading { try await self.environment.index.files(below: path, make) }
         if found.isEmpty, !path.isRoot {
             let item = try await reading { try await self.environment.index.item(drivePath: path) }
             if item == nil { throw QuireError(.notFound, "nothing is at \(path) on the drive") }
