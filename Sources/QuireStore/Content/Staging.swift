@@ -26,6 +26,20 @@ package struct Staging: Sendable {
         return StagedFile(path: path, descriptor: descriptor)
     }
 
+    /// Creates an empty file to install, with its attributes, written through to the disk.
+    ///
+    /// - Returns: its absolute path.
+    package func createEmpty(mtime: FileTime, mode: UInt16) throws(StoreError) -> String {
+        let path = try createFile("empty").keep()
+        do throws(StoreError) {
+            try finish(path, mtime: mtime, mode: mode)
+        } catch {
+            discard(path)
+            throw error
+        }
+        return path
+    }
+
     /// Creates a symlink to install, with its modification time.
     ///
     /// - Returns: its absolute path.

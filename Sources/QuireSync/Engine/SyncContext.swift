@@ -162,6 +162,35 @@ struct SyncContext: Sendable {
         }
     }
 
+    /// Stages something and installs it, as `commitCoordinated`; by one thread at one go, as passing it on costs more than
+    /// either.
+    ///
+    /// - Parameters:
+    ///   - within: see `LocalChange`.
+    ///   - stage: returns the absolute path of what it made; nothing is there afterwards.
+    func install(
+        at path: RelativePath, dataless: Bool, expecting: LocalChange.Expectation, base: BaseRecord, within: UInt64?,
+        _ stage: @escaping @Sendable () throws(StoreError) -> String
+    ) async throws(SyncFailure) -> LocalChangeResult {
+        let change = { @Sendable (staged: String) in
+            LocalChange(
+                path: path, .install(stagedPath: staged, dataless: dataless), expecting: expecting, base: base,
+                within: within)
+        }
+        let (committer, staging) = (committer, staging)
+        return try await coordinated(change("").accesses, AcquireOptions(deadline: settings.claimDeadline)) {
+            () async throws(SyncFailure) in
+            try await pool.run { () throws(SyncFailure) in
+                let staged: String
+                do throws(StoreError) { staged = try stage() } catch { throw SyncFailure(error) }
+                defer { staging.discard(staged) }
+                do throws(LocalChangeError) { return try committer.commit(change(staged)) } catch {
+                    throw SyncFailure(error)
+                }
+            }
+        }
+    }
+
     /// Runs `body` with a claim. Its purpose is that of the mount: programs that have a file open are no claims in the way,
     /// the compare-and-swap sees them.
     private func coordinated<Value: Sendable>(

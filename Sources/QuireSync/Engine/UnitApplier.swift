@@ -109,8 +109,7 @@ extension UnitApplier {
         let mode = remote.mode ?? Self.defaultMode(remote.kind)
         guard let directory = made.find(unit.directory) else { return .later }
         guard remote.kind == .directory else {
-            let staged = try await staged(remote, mode: { _ in mode }, fetching: false, owner: nil)
-            return try await installed(staged, at: target, in: directory, expecting: .absent)
+            return try await place(remote, mode: mode, at: target, in: directory, expecting: .absent)
         }
         // Object stores have no times of directories.
         let mtime = remote.mtime == .unknown ? context.clock.now() : remote.mtime
@@ -130,21 +129,26 @@ extension UnitApplier {
                 base: unit.base.map { ItemFacts($0) }, local: local.facts, remote: ItemFacts(remote))
             return merged ?? local.facts.mode ?? Self.defaultMode(remote.kind)
         }
-        let isHere = if case .dataless = local.content { false } else { true }
-        let isPinned = try await pinned(local.id)
-        let isWanted = isPinned || isHere && remote.size <= context.settings.refreshLimit
-        // What is pinned comes when there is room.
-        let fetching = isWanted ? await context.space.hasRoom(for: remote.size) : false
-        let staged = try await staged(remote, mode: mode, fetching: fetching, owner: local.id)
-        if isHere, let known = contentCameAgain(unit, staged.item) {
-            context.staging.discard(staged.path)
+        let outcome: UnitOutcome
+        if try await isToBeFetched(remote, local) {
+            outcome = try await fetch(unit, remote, local, mode: mode)
+        } else if Self.isHere(local), let known = contentCameAgain(unit, remote) {
             return try await followed(known)
+        } else {
+            outcome = try await place(
+                remote, mode: mode(remote), at: local.path, in: .any, expecting: .fingerprint(local.fingerprint))
         }
-        let outcome = try await installed(
-            staged, at: local.path, in: .any, expecting: .fingerprint(local.fingerprint))
         // What was here of the version before.
         if outcome == .done { context.arriving.drop(local.id) }
         return outcome
+    }
+
+    /// Whether new content comes at once: of what is here, if it is not too large, and of what is pinned, if there is room.
+    private func isToBeFetched(_ remote: RemoteItem, _ local: LocalEntry) async throws(SyncFailure) -> Bool {
+        guard remote.kind == .file, remote.size > .zero else { return false }
+        let isPinned = try await pinned(local.id)
+        guard isPinned || Self.isHere(local) && remote.size <= context.settings.refreshLimit else { return false }
+        return await context.space.hasRoom(for: remote.size)
     }
 
     private func pinned(_ id: ItemID) async throws(SyncFailure) -> Bool {
@@ -153,63 +157,44 @@ extension UnitApplier {
         }
     }
 
-    /// A remote item in the staging directory, as the provider had it when it was fetched.
-    private struct StagedItem {
-        let path: String
-        let item: RemoteItem
-        var isDataless = false
-    }
-
-    /// Stages the remote item as what it is, or as a placeholder.
-    private func staged(
-        _ remote: RemoteItem, mode: (RemoteItem) -> UInt16, fetching: Bool, owner: ItemID?
-    ) async throws(SyncFailure) -> StagedItem {
-        if remote.kind == .symlink {
-            let link = try await context.store { () throws(StoreError) in
-                try context.staging.createLink(target: remote.symlinkTarget ?? [], mtime: remote.mtime)
-            }
-            return StagedItem(path: link, item: remote)
-        }
-        if remote.size == .zero { return StagedItem(path: try await emptyFile(remote, mode(remote)), item: remote) }
-        if fetching {
-            let fetched = try await Downloader(context: context).fetch(
-                remote.path, version: remote.version, size: remote.size, owner: owner,
-                known: AnnouncedChange(remote), mode: mode)
-            return StagedItem(path: fetched.stagedPath, item: fetched.item)
-        }
-        return StagedItem(path: try await placeholder(remote, mode(remote)), item: remote, isDataless: true)
-    }
-
-    /// Installs what is staged, and discards it where it cannot be.
-    private func installed(
-        _ staged: StagedItem, at path: RelativePath, in directory: WantedDirectory, expecting: LocalChange.Expectation
+    /// Brings content here and installs it; of the base's content, come again, only the bookkeeping is done.
+    private func fetch(
+        _ unit: TreeUnit, _ remote: RemoteItem, _ local: LocalEntry, mode: (RemoteItem) -> UInt16
     ) async throws(SyncFailure) -> UnitOutcome {
-        defer { context.staging.discard(staged.path) }
+        let fetched = try await Downloader(context: context).fetch(
+            remote.path, version: remote.version, size: remote.size, owner: local.id,
+            known: AnnouncedChange(remote), mode: mode)
+        defer { context.staging.discard(fetched.stagedPath) }
+        if Self.isHere(local), let known = contentCameAgain(unit, fetched.item) { return try await followed(known) }
         let change = LocalChange(
-            path: context.drivePath(path), .install(stagedPath: staged.path, dataless: staged.isDataless),
-            expecting: expecting, base: record(staged.item), within: directory.inode)
-        return try await outcome(try await context.commitCoordinated(change), at: path, in: directory)
+            path: context.drivePath(local.path), .install(stagedPath: fetched.stagedPath, dataless: false),
+            expecting: .fingerprint(local.fingerprint), base: record(fetched.item))
+        return try await outcome(try await context.commitCoordinated(change), at: local.path, in: .any)
     }
 
-    private func emptyFile(_ remote: RemoteItem, _ mode: UInt16) async throws(SyncFailure) -> String {
-        let staging = context.staging
-        return try await context.store { () throws(StoreError) in
-            let path = try staging.createFile("empty").keep()
-            do throws(StoreError) {
-                try staging.finish(path, mtime: remote.mtime, mode: mode)
-            } catch {
-                staging.discard(path)
-                throw error
-            }
-            return path
-        }
-    }
-
-    private func placeholder(_ remote: RemoteItem, _ mode: UInt16) async throws(SyncFailure) -> String {
+    /// Installs the remote item as what it is, or as a placeholder.
+    private func place(
+        _ remote: RemoteItem, mode: UInt16, at path: RelativePath, in directory: WantedDirectory,
+        expecting: LocalChange.Expectation
+    ) async throws(SyncFailure) -> UnitOutcome {
         let mark = Placeholder(version: remote.version, container: context.container.id, checksum: remote.checksum)
-        return try await context.store { () throws(StoreError) in
-            try Placeholder.create(mark, size: remote.size, mtime: remote.mtime, mode: mode, in: context.staging)
+        let isDataless = remote.kind == .file && remote.size > .zero
+        let staging = context.staging
+        let result = try await context.install(
+            at: context.drivePath(path), dataless: isDataless, expecting: expecting, base: record(remote),
+            within: directory.inode
+        ) { () throws(StoreError) in
+            if remote.kind == .symlink {
+                return try staging.createLink(target: remote.symlinkTarget ?? [], mtime: remote.mtime)
+            }
+            guard isDataless else { return try staging.createEmpty(mtime: remote.mtime, mode: mode) }
+            return try Placeholder.create(mark, size: remote.size, mtime: remote.mtime, mode: mode, in: staging)
         }
+        return try await outcome(result, at: path, in: directory)
+    }
+
+    private static func isHere(_ local: LocalEntry) -> Bool {
+        if case .dataless = local.content { false } else { true }
     }
 
     private func applyAttributes(_ unit: TreeUnit) async throws(SyncFailure) -> UnitOutcome {
