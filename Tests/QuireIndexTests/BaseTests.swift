@@ -142,6 +142,19 @@ struct BaseTests {
         }
     }
 
+    @Test("several items are found by their paths in one read; where none is, none is told")
+    func severalPaths() async throws {
+        try await withDrive { drive in
+            try drive.makeDirectory("d")
+            try drive.create("d/a", "one")
+            try drive.create("b", "two")
+            try await drive.index.settle()
+            let found = try await drive.index.items(at: ["d/a", "d/none", "none/a", "b", "d", "b/a"])
+            #expect(found.map(\.path) == ["d/a", "b", "d"])
+            #expect(try await drive.index.items(at: []).isEmpty)
+        }
+    }
+
     @Test("a move of a base that is not known makes no deletion")
     func unknownBaseMove() async throws {
         try await withDrive { drive in
