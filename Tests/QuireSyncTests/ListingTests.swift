@@ -20,7 +20,7 @@ import Testing
         return ListingDifference(listing, bases.compactMap { listing.compare($0) })
     }
 
-    @Test("What only changed and came is planned in parts, each with the directories of its items; what is the same in none")
+    @Test("What changed and came is planned in parts, each with the directories of its items")
     func parts() {
         let there = [
             item("d", .directory), item("d/e", .directory), item("d/e/1"), item("d/e/2"), item("same"),
@@ -45,7 +45,7 @@ import Testing
         #expect(other.whole.changed == [item("a", .directory)] && other.whole.removed.isEmpty)
     }
 
-    @Test("What a part of a listing does not tell is not gone; told twice, the last counts; another provider's is left alone")
+    @Test("What a part of a listing does not tell is not gone; told twice, the last counts")
     func told() {
         let some = Listing([item("a"), item("a", version: "2")], isWhole: false)
         let found = difference(some, from: [item("a"), item("b")])
