@@ -7,26 +7,38 @@ struct DAVPutProbe {
     let path: RelativePath
 
     private static let size = 1 << 16
-    /// How long a server gets to show what it does with half a body.
+    /// How long a server gets to show what it does with half a body, at least, and as a multiple of what it takes for a whole
+    /// one: it may be busy.
     private static let pause = Duration.milliseconds(150)
+    private static let pauses = 10
 
     func isWhole() async throws(ProviderError) -> Bool {
         let old = [UInt8](repeating: 0x61, count: Self.size)
+        let start = ContinuousClock.now
         let first = try await client.put(path, .bytes(old))
+        let pause = max(Self.pause, (ContinuousClock.now - start) * Self.pauses)
         guard !first.provesNothing else { throw client.transport.error(first, "the account cannot be tried") }
         guard first.isSuccess else { return false }
-        let half = Task { await putHalf() }
+        let (sent, isSent) = AsyncStream.makeStream(of: Void.self)
+        let half = Task {
+            await putHalf { isSent.finish() }
+            isSent.finish()
+        }
         defer { half.cancel() }
-        try await HTTPFailure.pause(Self.pause)
+        // Until it is on its way, or refused.
+        for await _ in sent {}
+        try await HTTPFailure.pause(pause)
         guard try await client.get(path, limit: 4 * Self.size) == old else { return false }
         half.cancel()
         await half.value
-        try await HTTPFailure.pause(Self.pause)
+        try await HTTPFailure.pause(pause)
         return try await client.get(path, limit: 4 * Self.size) == old
     }
 
     /// Sends half of what it announces, then nothing until it is cancelled.
-    private func putHalf() async {
+    ///
+    /// - Parameter isSent: called when the half has been passed on.
+    private func putHalf(_ isSent: @escaping @Sendable () -> Void) async {
         let part = [UInt8](repeating: 0x62, count: Self.size)
         let sent = Lock(false)
         let body = HTTPRequest.Body.pieces(length: Int64(2 * Self.size)) {
@@ -36,6 +48,7 @@ struct DAVPutProbe {
             }) {
                 return part
             }
+            isSent()
             try? await Task.sleep(for: .seconds(30))
             return nil
         }
