@@ -155,6 +155,27 @@ struct BaseTests {
         }
     }
 
+    @Test("an upload whose answer is missing goes along with the directory that it went into")
+    func movedUpload() async throws {
+        try await withDrive { drive in
+            try drive.makeDirectory("d")
+            try drive.makeDirectory("e")
+            try drive.create("d/new", "text")
+            try await drive.acknowledge("d", "e")
+            let item = try await drive.item("d/new")
+            drive.index.record(
+                .uploading(
+                    UploadIntent(
+                        item: item.id, container: .default, path: "d/new", kind: .file, size: ByteCount(4),
+                        checksum: try #require(ContentChecksum(bytes: Array(repeating: 1, count: 32))),
+                        fingerprint: item.local.fingerprint)))
+            try await drive.index.settle()
+            drive.index.record(.baseMoved(container: .default, from: "d", try drive.base("d", at: "e/f")))
+            try await drive.index.settle()
+            #expect(try await drive.index.unansweredUploads(.default).map(\.intent.path) == ["e/f/new"])
+        }
+    }
+
     @Test("a move of a base that is not known makes no deletion")
     func unknownBaseMove() async throws {
         try await withDrive { drive in

@@ -85,6 +85,55 @@ import Testing
         #expect(try Array(device.listing().keys) == ["doc"])
     }
 
+    @Test(
+        "What was renamed or removed before the answer comes stays so, also where the provider cannot be asked at first",
+        arguments: [true, false])
+    func unknownFate(isRenamed: Bool) async throws {
+        let (device, faulty) = try await device()
+        try device.write("new", "text")
+        #expect(await device.sync() != .settled)
+        if isRenamed { try device.rename("new", "other") } else { try device.remove("new") }
+        for _ in 0..<3 {
+            faulty.inject(Fault(.item, .failBefore(ProviderError(.failed, "the answer is garbage")), path: "new"))
+            clock.advance(.seconds(20))
+            #expect(await device.sync() != .settled)
+            #expect(text("other") == nil)
+        }
+        try await settle(device)
+        #expect(text("new") == nil)
+        #expect(text("other") == (isRenamed ? "text" : nil))
+        #expect(try device.listing().count == (isRenamed ? 2 : 1))
+    }
+
+    @Test("A document of which the provider never says anything holds up others for some minutes only")
+    func neverTold() async throws {
+        let (device, faulty) = try await device()
+        try device.write("new", "text")
+        #expect(await device.sync() != .settled)
+        faulty.inject(
+            Fault(.item, .failBefore(ProviderError(.failed, "the answer is garbage")), path: "new", times: nil))
+        try device.write("doc", "second")
+        clock.advance(.seconds(20))
+        _ = await device.sync()
+        #expect(text("doc") == "first")
+        clock.advance(.seconds(400))
+        _ = await device.sync()
+        #expect(text("doc") == "second")
+    }
+
+    @Test("A directory that was moved stays one, also where the provider cannot be asked at first")
+    func unknownMove() async throws {
+        let (device, faulty, memory) = try await forgetful()
+        faulty.inject(Fault(.move, .failAfter(ProviderError(.failed, "the answer is garbage"))))
+        faulty.inject(Fault(.item, .failBefore(ProviderError(.failed, "the answer is garbage")), path: "other"))
+        try device.rename("dir", "other")
+        #expect(await device.sync() != .settled)
+        try device.remove("other/doc")
+        try await settle(device)
+        #expect(try Array(device.listing().keys) == ["other"])
+        #expect(memory.items.map(\.path) == ["other"])
+    }
+
     /// A device at a provider that recognises no moves.
     private func forgetful() async throws -> (device: Device, faulty: FaultyProvider, memory: MemoryProvider) {
         var capabilities = MemoryProvider.full

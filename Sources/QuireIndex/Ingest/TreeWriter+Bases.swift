@@ -195,9 +195,18 @@ extension TreeWriter {
         if let other = try base(record.container, in: parent, name), other.id != id {
             if try row(withBase: other.id) == nil { try removeBase(other.id) } else { try displaceBase(other.id) }
         }
+        try place(id, record.container, in: parent, name)
+    }
+
+    /// Gives a base another place. Uploads into it whose answer is missing went along, if they arrived.
+    private func place(_ id: Int64, _ container: ContainerID, in parent: Int64, _ name: FileName) throws {
+        var paths = PathBuilder.bases
+        let before = try paths.path(id, db)
         try db.run(
-            "UPDATE bases SET container = ?, parent = ?, name = ? WHERE id = ?", .text(record.container.rawValue),
+            "UPDATE bases SET container = ?, parent = ?, name = ? WHERE id = ?", .text(container.rawValue),
             .integer(parent), .blob(name.bytes), .integer(id))
+        paths = .bases
+        if let before, let now = try paths.path(id, db) { try moveIntents(container, from: before, to: now) }
     }
 
     /// What is directly in `directory`, and above `base` or that itself; nil where neither is.
@@ -215,9 +224,11 @@ extension TreeWriter {
     /// Gives a base, with all below it, a place that nothing has at the provider. The items stay linked: a listing finds the
     /// base's item by its identifier, or nowhere.
     private mutating func displaceBase(_ id: Int64) throws {
-        try db.run(
-            "UPDATE bases SET parent = 0, name = ? WHERE id = ?", .blob(Array(".quire-displaced-\(id)".utf8)),
-            .integer(id))
+        let container = try db.first("SELECT container FROM bases WHERE id = ?", .integer(id)) { $0.text(0) }
+        guard let container else { return }
+        try place(
+            id, ContainerID(unchecked: container), in: 0,
+            FileName(unchecked: Array(".quire-displaced-\(id)".utf8)))
         if let holder = try row(withBase: id) { try update(holder) }
     }
 

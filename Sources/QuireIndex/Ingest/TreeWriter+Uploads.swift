@@ -16,6 +16,18 @@ extension TreeWriter {
             .integer(state.ctime.nanoseconds), .integer(now))
     }
 
+    /// What was at `from` at the provider, with all below it, is at `to`.
+    func moveIntents(_ container: ContainerID, from: RelativePath, to: RelativePath) throws {
+        let uploads = try db.all("SELECT id, path FROM uploads WHERE container = ?", .text(container.rawValue)) {
+            (id: $0.integer(0), path: RelativePath(unchecked: $0.blob(1)))
+        }
+        for upload in uploads {
+            guard let rest = upload.path.removing(ancestor: from) else { continue }
+            try db.run(
+                "UPDATE uploads SET path = ? WHERE id = ?", .blob(to.appending(rest).bytes), .integer(upload.id))
+        }
+    }
+
     /// What the provider has of the item is known.
     func deleteIntents(of item: ItemID) throws {
         try db.run("DELETE FROM uploads WHERE item = ?", .integer(item.rawValue))

@@ -168,7 +168,7 @@ extension ChangeSender {
         } catch {
             // It may have happened all the same.
             if [.offline, .cancelled, .park].contains(error.remedy) {
-                context.openMoves.insert(OpenMove(from: from, to: to, base: base))
+                context.openMoves.insert(OpenMove(from: from, to: to, base: base, since: context.clock.now()))
             }
             throw error
         }

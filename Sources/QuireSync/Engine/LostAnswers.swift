@@ -13,11 +13,29 @@ struct LostAnswers: Sendable {
 
     /// For how long a server may go on with what it was sent after the connection was lost.
     private static let longestDelay: Duration = .seconds(3600)
+    /// For how long nothing is sent or taken from a listing while the provider's answers do not tell what arrived. Afterwards
+    /// one document of which it never says anything must not hold up all others.
+    private static let patience: Duration = .seconds(300)
 
     /// - Parameter again: asks of those, too, of which nothing was found before.
     /// - Returns: how many arrived.
+    /// - Throws: where something cannot be found out yet: a document that arrived would be taken for another's, or be sent under
+    ///   another name as well.
     func find(again: Bool) async throws -> Int {
-        var found = try await findMoves()
+        var unknown: SyncFailure?
+        var found = try await findMoves(&unknown)
+        found += try await findUploads(again: again, &unknown)
+        if let unknown { throw unknown }
+        return found
+    }
+
+    /// Whether this may be another answer the next time, about something that was begun not long ago.
+    private func isAwaited(_ failure: SyncFailure, since begun: FileTime) -> Bool {
+        [.park, .later].contains(failure.remedy) && (.zero..<Self.patience).contains(context.clock.now().since(begun))
+    }
+
+    private func findUploads(again: Bool, _ unknown: inout SyncFailure?) async throws -> Int {
+        var found = 0
         guard try await !context.index.unansweredUploads(context.container.id).isEmpty else { return found }
         // Answers that came may be on their way into the index.
         try await context.index.settle()
@@ -30,6 +48,7 @@ struct LostAnswers: Sendable {
                 if error.remedy == .offline || error.remedy == .cancelled { throw error }
                 // Asked again with the next pull.
                 context.logger.info("an upload's fate is not known", metadata: ["error": "\(error.message)"])
+                if isAwaited(error, since: upload.since) { unknown = error }
             }
         }
         if found > 0 { try await context.index.settle() }
@@ -37,7 +56,7 @@ struct LostAnswers: Sendable {
     }
 
     /// A directory whose move happened and is not known is taken for one that is gone, with all in it, and for another.
-    private func findMoves() async throws -> Int {
+    private func findMoves(_ unknown: inout SyncFailure?) async throws -> Int {
         var found = 0
         for move in context.openMoves.all {
             do throws(SyncFailure) {
@@ -49,6 +68,10 @@ struct LostAnswers: Sendable {
             } catch {
                 if error.remedy == .offline || error.remedy == .cancelled { throw error }
                 context.logger.info("a move's fate is not known", metadata: ["error": "\(error.message)"])
+                if isAwaited(error, since: move.since) {
+                    unknown = error
+                    continue
+                }
             }
             context.openMoves.remove(move)
         }

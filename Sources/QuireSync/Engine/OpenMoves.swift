@@ -7,6 +7,8 @@ struct OpenMove: Sendable, Hashable {
     var to: RelativePath
     /// Of what is moved, as it was at `from`.
     var base: BaseRecord
+    /// When it was asked for.
+    var since: FileTime
 }
 
 /// The moves whose fate is not known. In memory: after a crash they are found out by what lies where.
