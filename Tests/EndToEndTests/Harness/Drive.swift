@@ -151,11 +151,16 @@ struct Drive: Sendable {
         kill(daemon, SIGKILL)
     }
 
-    /// Whether the process is this drive's daemon, which has the home among its arguments: a pid file can be stale, and its
-    /// number that of somebody else, also of another drive's daemon.
+    /// Whether the process is this drive's daemon, which has files of the home open: a pid file can be stale, and its number
+    /// that of somebody else, also of another drive's daemon.
     private func isOurs(_ process: pid_t) -> Bool {
-        guard let arguments = FileManager.default.contents(atPath: "/proc/\(process)/cmdline") else { return false }
-        return arguments.split(separator: 0).contains { String(decoding: $0, as: UTF8.self) == home }
+        let (descriptors, place) = ("/proc/\(process)/fd", URL(filePath: home).resolvingSymlinksInPath().path)
+        let numbers = (try? FileManager.default.contentsOfDirectory(atPath: descriptors)) ?? []
+        return numbers.contains { number in
+            // Some are closed meanwhile.
+            let file = try? FileManager.default.destinationOfSymbolicLink(atPath: "\(descriptors)/\(number)")
+            return file?.hasPrefix("\(place)/") ?? false
+        }
     }
 }
 
