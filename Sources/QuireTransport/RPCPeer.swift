@@ -15,10 +15,17 @@ package final class RPCPeer: MessageHandler {
         var calls: [Int64: Call] = [:]
         var answering: [RPCIdentifier: CancelSignal] = [:]
         var closing: QuireError?
-        var isReading = true
+        private var isReading = true
+
+        /// Told under the lock: of two changes the channel must not hear the later one first.
+        mutating func setReading(_ isReading: Bool) {
+            guard isReading != self.isReading else { return }
+            self.isReading = isReading
+            channel?.setReading(isReading)
+        }
     }
 
-    // Taken alone; continuations are resumed outside.
+    // Taken before the channel's own; continuations are resumed outside.
     private let state = Lock(State())
     /// Takes the requests of the other side; nil refuses them all.
     private let takeRequest: (@Sendable (RPCIncoming, RPCPeer) -> Void)?
@@ -33,9 +40,11 @@ package final class RPCPeer: MessageHandler {
 
     /// - Parameters:
     ///   - answersRequests: false refuses whatever the other side asks; then a thread that asks reads for itself for a moment.
+    ///   - requestLimit: as many requests are answered at one time; more are not read until then.
     ///   - atOnce: gets each request first, on the thread that reads, and returns true where it has answered; must return soon.
     package init(
-        answersRequests: Bool, atOnce: @escaping @Sendable (RPCIncoming, RPCPeer) -> Bool = { _, _ in false },
+        answersRequests: Bool, requestLimit: Int = WireLimits.requestsPerClient,
+        atOnce: @escaping @Sendable (RPCIncoming, RPCPeer) -> Bool = { _, _ in false },
         whenClosed: @escaping @Sendable () -> Void = {}
     ) {
         let (stream, continuation) = AsyncStream.makeStream(of: RPCIncoming.self)
@@ -45,7 +54,7 @@ package final class RPCPeer: MessageHandler {
             if !atOnce(request, peer) { continuation.yield(request) }
         }
         self.takeRequest = answersRequests ? take : nil
-        self.requestLimit = WireLimits.requestsPerClient
+        self.requestLimit = requestLimit
         self.readsForItself = !answersRequests
         self.whenClosed = whenClosed
         if !answersRequests { continuation.finish() }
@@ -228,13 +237,10 @@ package final class RPCPeer: MessageHandler {
     }
 
     private func answered(_ id: RPCIdentifier) {
-        let resumed = state.withLock { state -> MessageChannel? in
+        state.withLock { state in
             state.answering[id] = nil
-            guard !state.isReading, state.answering.count < requestLimit else { return nil }
-            state.isReading = true
-            return state.channel
+            state.setReading(state.answering.count < requestLimit)
         }
-        resumed?.setReading(true)
     }
 
     private func send(_ message: some Encodable) {
@@ -310,16 +316,15 @@ package final class RPCPeer: MessageHandler {
             let error = RPCError(code: RPCError.methodNotFound, message: "this side answers no requests")
             return send(RPCFailure(id: request.id, error: error))
         }
-        let (isDuplicate, isFull) = state.withLock { state in
-            guard state.answering[request.id] == nil else { return (true, false) }
+        let isDuplicate = state.withLock { state in
+            guard state.answering[request.id] == nil else { return true }
             state.answering[request.id] = request.cancelled
-            state.isReading = state.answering.count < requestLimit
-            return (false, !state.isReading)
+            state.setReading(state.answering.count < requestLimit)
+            return false
         }
         guard !isDuplicate else {
             return reject(channel, RPCError.invalidRequest, "the id of a request that is not answered yet")
         }
-        if isFull { channel.setReading(false) }
         takeRequest(request, self)
     }
 
