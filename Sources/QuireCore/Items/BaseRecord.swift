@@ -34,6 +34,12 @@ package struct BaseRecord: Sendable, Hashable {
         self.tags = tags
     }
 
+    /// Whether what a provider has in the same place may be the same item: of the same kind, and of the same identifier or
+    /// without one.
+    package func mayBe(_ item: RemoteItem) -> Bool {
+        kind == item.kind && (identifier == item.identifier || identifier == nil || item.identifier == nil)
+    }
+
     /// As `RemoteItem.toldTags`.
     package var toldTags: [String]? { RemoteItem.toldTags(tags, mode: mode) }
 

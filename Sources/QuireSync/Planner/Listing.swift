@@ -36,11 +36,9 @@ package struct Listing: Sendable {
     package enum Finding: Sendable {
         /// The provider has what was acknowledged.
         case same(Int32)
-        /// The same item, of another version or with other attributes.
-        case changed(Int32)
-        /// Another item in the same place, or one that has to go back to its place: not to be planned without all else that
-        /// differs.
-        case entangled(Int32)
+        /// It has something else there. Entangled is another item in the same place, or one that has to go back to its place:
+        /// not to be planned without all else that differs.
+        case changed(Int32, isEntangled: Bool)
         case missing(RelativePath)
     }
 
@@ -49,11 +47,9 @@ package struct Listing: Sendable {
         let record = base.record
         guard let position = positions[record.path] else { return isWhole ? .missing(record.path) : nil }
         let item = items[Int(position)]
-        let isOther =
-            item.kind != record.kind
-            || item.identifier.map { now in record.identifier.map { $0 != now } ?? false } ?? false
-        if isOther || base.local?.isInTransit == true { return .entangled(position) }
-        return isAcknowledged(item, record) ? .same(position) : .changed(position)
+        let isEntangled = !record.mayBe(item) || base.local?.isInTransit == true
+        guard isEntangled || !isAcknowledged(item, record) else { return .same(position) }
+        return .changed(position, isEntangled: isEntangled)
     }
 
     /// Whether the planner would find nothing to do about it, were it here as it was acknowledged.
@@ -90,13 +86,10 @@ package struct ListingDifference: Sendable {
         for finding in findings {
             switch finding {
             case .same(let position): isKnown[Int(position)] = true
-            case .changed(let position):
+            case .changed(let position, let entangles):
                 isKnown[Int(position)] = true
                 changed.append(position)
-            case .entangled(let position):
-                isKnown[Int(position)] = true
-                changed.append(position)
-                isEntangled = true
+                isEntangled = isEntangled || entangles
             case .missing(let path): removed.append(path)
             }
         }

@@ -20,9 +20,7 @@ package struct TreeMatching: Sendable {
     package init(bases: [TreeBase], remote: RemoteView) {
         self.bases = Dictionary(bases.map { ($0.record.path, $0) }, uniquingKeysWith: { _, last in last })
         self.remote = remote.items
-        matchSamePath { base, item in
-            base.identifier == item.identifier || base.identifier == nil || item.identifier == nil
-        }
+        matchSamePath { base, item in base.mayBe(item) }
         matchIdentifiers()
         matchSamePath { _, _ in true }
     }

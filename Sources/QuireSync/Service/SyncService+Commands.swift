@@ -11,13 +11,13 @@ extension SyncService {
     package func download(
         _ path: RelativePath, progress: (@Sendable (DownloadProgress) -> Void)? = nil
     ) async throws(QuireError) -> Int {
-        let dataless = try await files(path) { item -> SizedItem? in
+        let dataless = try await files(path) { item -> (item: ItemID, size: Int64)? in
             guard case .dataless = item.entry.content else { return nil }
-            return SizedItem(id: item.entry.id, size: item.entry.facts.size)
+            return (item.entry.id, item.entry.facts.size)
         }
         let watcher = progress.flatMap { watch(dataless, $0) }
         defer { if let watcher { transfers.unwatch(watcher) } }
-        let pages = ItemPages(dataless.map(\.id), environment.index)
+        let pages = ItemPages(dataless.map(\.item), environment.index)
         let width = environment.settings.parallelTransfers
         let failures = try await forEach(0..<width, limit: width) { (_) throws(QuireError) in
             var failure: MaterializeError?
@@ -32,14 +32,11 @@ extension SyncService {
         return dataless.count
     }
 
-    private struct SizedItem: Sendable {
-        var id: ItemID
-        var size: Int64
-    }
-
-    private func watch(_ items: [SizedItem], _ progress: @escaping @Sendable (DownloadProgress) -> Void) -> UInt64? {
+    private func watch(
+        _ items: [(item: ItemID, size: Int64)], _ progress: @escaping @Sendable (DownloadProgress) -> Void
+    ) -> UInt64? {
         guard !items.isEmpty else { return nil }
-        let sum = DownloadSum(items.map { ($0.id, $0.size) }, tell: progress)
+        let sum = DownloadSum(items, tell: progress)
         return transfers.watch { item, arrived in sum.note(item, arrived) }
     }
 
