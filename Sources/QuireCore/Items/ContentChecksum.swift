@@ -28,16 +28,7 @@ public struct ContentChecksum: Hashable, Sendable {
 
 extension ContentChecksum: CustomStringConvertible {
     /// 64 lower-case hexadecimal digits, as `sha256sum` prints.
-    public var description: String {
-        let digits = Array("0123456789abcdef".utf8)
-        var text: [UInt8] = []
-        text.reserveCapacity(64)
-        for byte in bytes {
-            text.append(digits[Int(byte >> 4)])
-            text.append(digits[Int(byte & 15)])
-        }
-        return String(decoding: text, as: UTF8.self)
-    }
+    public var description: String { Hexadecimal.encode(bytes) }
 }
 
 extension ContentChecksum: Codable {

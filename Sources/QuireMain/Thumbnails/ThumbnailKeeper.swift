@@ -85,8 +85,18 @@ actor ThumbnailKeeper {
     /// - Parameter isAsked: somebody waits: also what is not made in the background is made, and the provider asked at once.
     @discardableResult
     func look(at path: RelativePath, isAsked: Bool = false) async -> Outcome {
-        guard let subject = await subject(path) else {
+        guard let item = (try? await tools.index.item(at: path)) ?? nil else {
             await forget(path)
+            return .nothing
+        }
+        return await look(at: item, isAsked: isAsked)
+    }
+
+    /// As `look(at:)` with a path, of what the index told a moment ago: what changed since is told and looked at later.
+    @discardableResult
+    func look(at item: IndexItem, isAsked: Bool = false) async -> Outcome {
+        guard let subject = subject(item) else {
+            await forget(item.path)
             return .nothing
         }
         await follow(subject)
@@ -105,8 +115,14 @@ actor ThumbnailKeeper {
 
     /// Nil where no file is at the path.
     func subject(_ path: RelativePath) async -> ThumbnailSubject? {
-        guard let item = try? await tools.index.item(at: path), item.local.kind == .file,
-            let room = tools.sync.thumbnailRoom(for: path), let inner = path.removing(ancestor: room.root)
+        ((try? await tools.index.item(at: path)) ?? nil).flatMap(subject)
+    }
+
+    /// Nil for anything but a file.
+    private func subject(_ item: IndexItem) -> ThumbnailSubject? {
+        let path = item.path
+        guard item.local.kind == .file, let room = tools.sync.thumbnailRoom(for: path),
+            let inner = path.removing(ancestor: room.root)
         else { return nil }
         let type = mediaType(item)
         return ThumbnailSubject(
@@ -289,17 +305,18 @@ actor ThumbnailKeeper {
         tools.cache.remove(ThumbnailCache.uri(Array(tools.mountpoint.utf8) + [0x2F] + path.bytes))
     }
 
-    /// Where the documents of these inodes are now; those that are nowhere are forgotten.
-    ///
-    /// - Returns: the paths to look at.
-    func resolve(_ news: ThumbnailInbox.News) async -> [RelativePath] {
-        var found = Array(news.given)
+    /// The documents among touched files that have, or may get, a picture.
+    func candidates(among touched: some Collection<UInt64> & Sendable) async -> [IndexItem] {
         // A file that is gone again is none.
-        for item in (try? await tools.index.items(inodes: news.touched)) ?? [] {
+        ((try? await tools.index.items(inodes: touched)) ?? []).filter { item in
             // Most of what programs write never has a picture.
-            let isKnown = paths[item.local.inode] != nil || inodes[item.path] != nil
-            if isKnown || isCandidate(item) { found.append(item.path) }
+            paths[item.local.inode] != nil || inodes[item.path] != nil || isCandidate(item)
         }
+    }
+
+    /// Where documents with pictures were that are gone, and where those are that moved.
+    func left(_ news: ThumbnailInbox.News) async -> [RelativePath] {
+        var found: [RelativePath] = []
         for inode in news.gone.subtracting(news.touched) {
             guard let path = paths[inode] else { continue }
             found.append(path)

@@ -16,6 +16,8 @@ struct ThumbnailService: Service {
     /// How long a change is left alone: the next often follows at once.
     private static let rest = Duration.milliseconds(300)
     private static let longestRest = Duration.seconds(10)
+    /// Files that are looked at together.
+    private static let page = 64
     /// How soon a provider is asked again that did not answer, or that may have what has just come.
     private static let haste = Duration.seconds(1)
 
@@ -48,7 +50,9 @@ struct ThumbnailService: Service {
             }
             let news = inbox.isEmpty ? ThumbnailInbox.News() : await rested()
             if news.isIncomplete { walk = [.root] }
-            for path in await keeper.resolve(news) { await look(path) }
+            for path in news.given { await look(path) }
+            await look(at: Array(news.touched))
+            for path in await keeper.left(news) { await look(path) }
             for directory in await keeper.directories(news.moved) { walk.append(directory) }
             if let directory = walk.popLast() {
                 walk += await step(into: directory)
@@ -83,6 +87,19 @@ struct ThumbnailService: Service {
         await keeper.look(at: path)
     }
 
+    /// Looks at touched files, a few at a time: of many, few are in memory.
+    private func look(at touched: [UInt64]) async {
+        for start in stride(from: 0, to: touched.count, by: Self.page) where !Task.isCancelled {
+            for item in await keeper.candidates(among: touched[start...].prefix(Self.page)) { await look(item) }
+        }
+    }
+
+    private func look(_ item: IndexItem) async {
+        guard !Task.isCancelled else { return }
+        await programsFirst()
+        await keeper.look(at: item)
+    }
+
     /// Looks at the documents of a directory that may have, or get, a thumbnail.
     ///
     /// - Returns: the directories in it.
@@ -90,7 +107,7 @@ struct ThumbnailService: Service {
         guard !Task.isCancelled else { return [] }
         await programsFirst()
         let (documents, directories) = await keeper.candidates(in: directory)
-        for path in documents { await look(path) }
+        for document in documents { await look(document) }
         return directories
     }
 }
@@ -125,13 +142,13 @@ extension ThumbnailKeeper {
     }
 
     /// The documents in a directory that have something in the home or may get a picture, and the directories in it.
-    func candidates(in directory: RelativePath) async -> (documents: [RelativePath], directories: [RelativePath]) {
-        var (documents, directories): ([RelativePath], [RelativePath]) = ([], [])
+    func candidates(in directory: RelativePath) async -> (documents: [IndexItem], directories: [RelativePath]) {
+        var (documents, directories): ([IndexItem], [RelativePath]) = ([], [])
         // Gone meanwhile, it has no children.
         for item in (try? await tools.index.children(of: directory)) ?? [] {
             switch item.local.kind {
             case .directory: directories.append(item.path)
-            case .file where isCandidate(item): documents.append(item.path)
+            case .file where isCandidate(item): documents.append(item)
             default: break
             }
         }

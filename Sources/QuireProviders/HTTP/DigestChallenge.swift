@@ -1,4 +1,5 @@
 import Crypto
+import QuireCore
 
 /// A Digest challenge that can be answered (RFC 7616): MD5 or SHA-256, with `qop=auth` or without any.
 struct DigestChallenge {

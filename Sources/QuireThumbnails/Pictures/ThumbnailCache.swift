@@ -13,9 +13,13 @@ package struct ThumbnailCache: Sendable {
 
     /// `$XDG_CACHE_HOME/thumbnails`.
     package let directory: URL
+    private let path: String
 
     /// - Parameter directory: the one that has the sizes' directories in it; made when something is stored.
-    package init(directory: URL) { self.directory = directory }
+    package init(directory: URL) {
+        self.directory = directory
+        path = directory.path
+    }
 
     /// The cache of the user.
     package static var user: ThumbnailCache {
@@ -63,7 +67,10 @@ package struct ThumbnailCache: Sendable {
 
     /// The picture of a document as it is now; nil where there is none, or it is of an earlier content.
     package func picture(_ size: ThumbnailSize, of place: DocumentPlace) -> Data? {
-        guard let data = try? Data(contentsOf: file(place.uri, size)), let png = PNGPicture(data),
+        let file = "\(path)/\(size.directoryName)/\(Self.name(place.uri))"
+        // Mostly there is none: making that an error, and a URL before, costs more than all else.
+        guard access(file, R_OK) == 0, let data = FileManager.default.contents(atPath: file),
+            let png = PNGPicture(data),
             png.text("Thumb::URI") == place.uri, png.text("Thumb::MTime") == String(place.modified)
         else { return nil }
         return data
@@ -104,10 +111,10 @@ package struct ThumbnailCache: Sendable {
     }
 
     private static func name(_ uri: String) -> String {
-        Insecure.MD5.hash(data: Data(uri.utf8)).map { byte in
-            let digits = String(byte, radix: 16)
-            return digits.utf8.count == 1 ? "0" + digits : digits
-        }.joined() + ".png"
+        var hash = Insecure.MD5()
+        var uri = uri
+        uri.withUTF8 { hash.update(bufferPointer: UnsafeRawBufferPointer($0)) }
+        return Hexadecimal.encode(hash.finalize()) + ".png"
     }
 
     private func makeDirectory(_ folder: URL) throws {
@@ -146,13 +153,15 @@ package struct ThumbnailCache: Sendable {
     ///
     /// - Parameter path: absolute.
     package static func uri(_ path: [UInt8]) -> String {
-        let plain = Set("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789!$&'()*+,-./:=@_~".utf8)
-        return path.reduce(into: "file://") { text, byte in
+        path.reduce(into: "file://") { text, byte in
             guard !plain.contains(byte) else { return text.unicodeScalars.append(UnicodeScalar(byte)) }
             let digits = String(byte, radix: 16, uppercase: true)
             text += digits.utf8.count == 1 ? "%0\(digits)" : "%\(digits)"
         }
     }
+
+    private static let plain = Set(
+        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789!$&'()*+,-./:=@_~".utf8)
 
     /// One transparent pixel.
     private static let pixel =
