@@ -145,22 +145,72 @@ package final class HTTPTransport: Sendable {
         _ request: HTTPRequest, _ bandwidth: Bandwidth?, _ look: (HTTPAnswer) throws(ProviderError) -> Void,
         _ each: (BodyPiece) async throws(ProviderError) -> Void
     ) async throws(ProviderError) -> HTTPAnswer {
-        let deadline = request.timeLimit.map { ContinuousClock.now + $0 }
         let failure = FileBody.Shortfall()
         do {
-            var response: HTTPClientResponse
-            do {
-                response = try await head(request, failure)
-            } catch  where request.isSafe && HTTPFailure.isClosed(error) && !Task.isCancelled {
-                response = try await head(request, failure)
+            let prepared = try await prepare(request, failure)
+            let deadline = request.timeLimit.map { ContinuousClock.now + $0 }
+            // A small answer is there as a whole when this thread hears of it: to go from thread to thread with each part of
+            // it would take several times as long as it does to come.
+            let loop = EventLoopExecutor.next
+            var (answer, body, piece) = try await withTaskExecutorPreference(loop) {
+                let response = try await respond(to: prepared, request)
+                let fields = HTTPFields(response.headers.map { (name: $0.name, value: $0.value) })
+                let answer = HTTPAnswer(status: Int(response.status.code), fields: fields)
+                if answer.isSuccess { try look(answer) }
+                var body = Body(parts: response.body.makeAsyncIterator(), isKept: answer.isSuccess, deadline: deadline)
+                let piece = try await body.next(bandwidth)
+                return (answer, body, piece)
             }
-            return try await read(response, until: deadline, through: bandwidth, look, each)
+            while answer.isSuccess, piece.count > 0 {
+                try await each(piece)
+                if body.isOver { break }
+                piece = try await withTaskExecutorPreference(loop) { try await body.next(bandwidth) }
+            }
+            if Task.isCancelled { throw HTTPFailure.cancelled }
+            if !answer.isSuccess { answer.body = piece.bytes }
+            return answer
         } catch {
             throw failure.error ?? HTTPFailure.error(error, origin)
         }
     }
 
-    private func head(_ request: HTTPRequest, _ failure: FileBody.Shortfall) async throws -> HTTPClientResponse {
+    private func respond(to prepared: HTTPClientRequest, _ request: HTTPRequest) async throws -> HTTPClientResponse {
+        let deadline = request.timeLimit.map { NIODeadline.now() + TimeAmount($0) } ?? .distantFuture
+        do {
+            return try await client.execute(prepared, deadline: deadline)
+        } catch  where request.isSafe && HTTPFailure.isClosed(error) && !Task.isCancelled {
+            return try await client.execute(prepared, deadline: deadline)
+        }
+    }
+
+    /// What is left of an answer's body.
+    private struct Body {
+        var parts: HTTPClientResponse.Body.AsyncIterator
+        /// Whether all of it is wanted, and not only some of the server's words.
+        let isKept: Bool
+        let deadline: ContinuousClock.Instant?
+        private(set) var isOver = false
+
+        /// The next piece; empty only where nothing is left.
+        mutating func next(_ bandwidth: Bandwidth?) async throws -> BodyPiece {
+            let begun = ContinuousClock.now
+            let most = isKept ? bandwidth?.piece(1 << 20) ?? 1 << 20 : ServerWords.limit
+            var piece = BodyPiece()
+            while let part = try await parts.next() {
+                piece.append(part)
+                if let deadline, ContinuousClock.now > deadline { throw HTTPClientError.deadlineExceeded }
+                // What is not taken from the connection, the server does not send.
+                if isKept { try await bandwidth?.pass(part.readableBytes) }
+                if piece.count >= most || isKept && ContinuousClock.now - begun >= HTTPTransport.longestGathering {
+                    return piece
+                }
+            }
+            isOver = true
+            return piece
+        }
+    }
+
+    private func prepare(_ request: HTTPRequest, _ failure: FileBody.Shortfall) async throws -> HTTPClientRequest {
         var sent = HTTPClientRequest(url: "\(origin)\(request.target)")
         sent.method = HTTPMethod(rawValue: request.method)
         sent.headers = HTTPHeaders(request.fields.list.map { ($0.name, $0.value) })
@@ -182,8 +232,7 @@ package final class HTTPTransport: Sendable {
                     return ByteBuffer(bytes: piece)
                 }, length: .known(length))
         }
-        let deadline = request.timeLimit.map { NIODeadline.now() + TimeAmount($0) } ?? .distantFuture
-        return try await client.execute(sent, deadline: deadline)
+        return sent
     }
 
     private func body(
@@ -196,35 +245,6 @@ package final class HTTPTransport: Sendable {
         let body = FileBody(
             path: path, offset: offset, length: length, end: end, pool: pool, bandwidth: traffic.up, failure: failure)
         return .stream(body, length: .known(length))
-    }
-
-    private func read(
-        _ response: HTTPClientResponse, until deadline: ContinuousClock.Instant?, through bandwidth: Bandwidth?,
-        _ look: (HTTPAnswer) throws(ProviderError) -> Void,
-        _ each: (BodyPiece) async throws(ProviderError) -> Void
-    ) async throws -> HTTPAnswer {
-        let fields = HTTPFields(response.headers.map { (name: $0.name, value: $0.value) })
-        var answer = HTTPAnswer(status: Int(response.status.code), fields: fields)
-        if answer.isSuccess { try look(answer) }
-        var gathered = BodyPiece()
-        var begun = ContinuousClock.now
-        for try await part in response.body {
-            gathered.append(part)
-            if let deadline, ContinuousClock.now > deadline { throw HTTPClientError.deadlineExceeded }
-            if answer.isSuccess {
-                // What is not taken from the connection, the server does not send.
-                try await bandwidth?.pass(part.readableBytes)
-                let isDue = ContinuousClock.now - begun >= Self.longestGathering
-                guard isDue || gathered.count >= bandwidth?.piece(1 << 20) ?? 1 << 20 else { continue }
-                try await each(gathered)
-                (gathered, begun) = (BodyPiece(), ContinuousClock.now)
-            } else if gathered.count > ServerWords.limit {
-                break
-            }
-        }
-        if Task.isCancelled { throw HTTPFailure.cancelled }
-        if answer.isSuccess { if gathered.count > 0 { try await each(gathered) } } else { answer.body = gathered.bytes }
-        return answer
     }
 
     /// Where a redirect of a safe request leads within this server; nil for anything else.
