@@ -1,3 +1,4 @@
+import Glibc
 import Synchronization
 import Testing
 
@@ -60,5 +61,41 @@ struct BackgroundPoolTests {
             }
         }
         #expect(sum == 5050)
+    }
+
+    @Test(
+        "Pieces that a thread keeps for itself are run, and others help where there are several",
+        .timeLimit(.minutes(1)))
+    func goingOn() async {
+        let executor = PoolExecutor(label: "test-pool", width: 3, threadsGoOn: true)
+        let gauge = Gauge()
+        await withTaskExecutorPreference(executor) {
+            for _ in 0..<200 {
+                await withTaskGroup(of: Void.self) { group in
+                    for _ in 0..<3 {
+                        group.addTask {
+                            gauge.enter()
+                            usleep(100)
+                            gauge.leave()
+                        }
+                    }
+                }
+                // One at a time: nobody else is woken for it.
+                await Task(executorPreference: executor) {}.value
+            }
+        }
+        #expect(gauge.most == 3)
+    }
+
+    @Test("Threads of pools are known as such, and their executor works in place", .timeLimit(.minutes(1)))
+    func place() async {
+        let pool = BackgroundPool(label: "test-pool", width: 1)
+        #expect(await pool.run { BackgroundPool.isHere })
+        let executor = PoolExecutor(label: "test-place", width: 2)
+        let isSame = await withTaskExecutorPreference(executor) {
+            let here = pthread_self()
+            return await executor.run { pthread_equal(here, pthread_self()) != 0 }
+        }
+        #expect(isSame)
     }
 }

@@ -244,7 +244,7 @@ import Testing
         let subject = PartialContent.Subject(
             item: ItemID(1), container: .default, version: ProviderVersion("v"), size: 1000)
         let document = try ArrivingDocument(
-            subject, in: directory, staging: staging, pool: BackgroundPool(label: "test", width: 1),
+            subject, in: directory, staging: staging, pool: PoolExecutor(label: "test", width: 1),
             board: TransferBoard(), logger: Device.logger("test"),
             bring: { (range, progress) async throws(SyncFailure) in
                 arrived.withLock { $0.append(range) }

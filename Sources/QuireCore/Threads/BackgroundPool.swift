@@ -1,3 +1,5 @@
+import Glibc
+
 /// Runs work that may block, a few pieces at a time, oldest first, on threads that give way to the rest of the process.
 ///
 /// Threads are made when there is work and end after a few idle seconds. Where no thread can be had, the work is done by
@@ -13,17 +15,33 @@ package final class BackgroundPool: @unchecked Sendable {
     private let label: String
     private let width: Int
     private let niceness: Int
+    private let threadsGoOn: Bool
     private static let idleSeconds = 5
+
+    /// Which pool a thread is of; nil where the process has no room for it.
+    private static let mark: pthread_key_t? = {
+        var key = pthread_key_t()
+        return pthread_key_create(&key, nil) == 0 ? key : nil
+    }()
+
+    /// Whether the calling thread is one of a pool's: where it is, work that blocks needs no other thread.
+    package static var isHere: Bool { pool != nil }
+
+    /// Whose thread this is.
+    private static var pool: UnsafeMutableRawPointer? { mark.flatMap { pthread_getspecific($0) } }
 
     /// - Parameters:
     ///   - label: the threads' name, 15 bytes at the most.
     ///   - width: how many pieces at a time; 1 or more.
     ///   - niceness: as for `OwnedThread`.
-    package init(label: String, width: Int, niceness: Int = 5) {
+    ///   - threadsGoOn: a piece that one of the threads submits waits for that thread, which is soon done with the present one,
+    ///     and never waits for it: as with tasks that resume one another. Waking another thread costs more than most pieces.
+    package init(label: String, width: Int, niceness: Int = 5, threadsGoOn: Bool = false) {
         precondition(width > 0, "a pool has at least one thread")
         self.label = label
         self.width = width
         self.niceness = niceness
+        self.threadsGoOn = threadsGoOn
     }
 
     /// Runs `body` on a thread of the pool and returns what it returns. It runs to its end, whatever becomes of the task.
@@ -38,17 +56,31 @@ package final class BackgroundPool: @unchecked Sendable {
 
     /// Runs `job` on a thread of the pool, after those submitted before have begun.
     package func submit(_ job: @escaping @Sendable () -> Void) {
-        let startsThread = monitor.locked { () -> Bool in
+        let isOwn = threadsGoOn && Self.pool == Unmanaged.passUnretained(self).toOpaque()
+        let help = monitor.locked { () -> Help in
             waiting.append(job)
-            if idle > 0 {
-                monitor.signal()
-                return false
-            }
-            guard threads < width else { return false }
-            threads += 1
-            return true
+            return isOwn && backlog == 1 ? .none : findHelp()
         }
-        guard startsThread, OwnedThread(name: label, niceness: niceness, { self.work() }) == nil else { return }
+        call(help)
+    }
+
+    /// What else is to work on what waits.
+    private enum Help { case none, idleThread, newThread }
+
+    /// How many pieces wait.
+    private var backlog: Int { waiting.count - next }
+
+    private func findHelp() -> Help {
+        if idle >= backlog { return .idleThread }
+        guard threads < width else { return idle > 0 ? .idleThread : .none }
+        threads += 1
+        return .newThread
+    }
+
+    /// Outside of the lock, which a thread that wakes takes at once.
+    private func call(_ help: Help) {
+        if help == .idleThread { monitor.signal() }
+        guard help == .newThread, OwnedThread(name: label, niceness: niceness, { self.work() }) == nil else { return }
         let isAlone = monitor.locked { () -> Bool in
             threads -= 1
             return threads == 0
@@ -57,7 +89,17 @@ package final class BackgroundPool: @unchecked Sendable {
     }
 
     private func work() {
-        while let job = monitor.locked({ waitForJob() }) { job() }
+        if let mark = Self.mark { pthread_setspecific(mark, Unmanaged.passUnretained(self).toOpaque()) }
+        while let (job, help) = monitor.locked({ nextJob() }) {
+            call(help)
+            job()
+        }
+    }
+
+    /// What this thread does next, and who is to help with the rest, which it may have kept for itself.
+    private func nextJob() -> (job: @Sendable () -> Void, help: Help)? {
+        guard let job = waitForJob() else { return nil }
+        return (job, threadsGoOn && backlog > 0 ? findHelp() : .none)
     }
 
     private func takeJob() -> (@Sendable () -> Void)? {

@@ -1,6 +1,6 @@
 /// Runs tasks on a few threads of its own, where they may block.
 ///
-///     await withTaskExecutorPreference(PoolExecutor.background) { await engine.run() }
+///     await withTaskExecutorPreference(PoolExecutor.background) { await reader.run() }
 package final class PoolExecutor: TaskExecutor {
     /// For long computations that nobody waits for: gives way to the rest of the process.
     package static let background = PoolExecutor(label: "quire-background", width: 2)
@@ -8,8 +8,8 @@ package final class PoolExecutor: TaskExecutor {
     private let pool: BackgroundPool
 
     /// As `BackgroundPool`.
-    package init(label: String, width: Int, niceness: Int = 5) {
-        pool = BackgroundPool(label: label, width: width, niceness: niceness)
+    package init(label: String, width: Int, niceness: Int = 5, threadsGoOn: Bool = false) {
+        pool = BackgroundPool(label: label, width: width, niceness: niceness, threadsGoOn: threadsGoOn)
     }
 
     /// As `TaskExecutor` asks.
@@ -18,6 +18,9 @@ package final class PoolExecutor: TaskExecutor {
         let executor = asUnownedTaskExecutor()
         pool.submit { job.runSynchronously(on: executor) }
     }
+
+    /// As `BackgroundPool`.
+    package func submit(_ job: @escaping @Sendable () -> Void) { pool.submit(job) }
 
     /// Runs `body` on one of the threads and returns what it returns; in place where the task prefers this executor. It runs
     /// to its end, whatever becomes of the task.

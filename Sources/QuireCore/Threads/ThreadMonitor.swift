@@ -2,7 +2,7 @@ package import Glibc
 
 /// A POSIX mutex with conditions, for threads that wait with a time limit or in several queues. By the monotonic clock.
 ///
-/// State that it guards is touched inside `locked` only, which is where all other methods are called, too. Innermost lock:
+/// State that it guards is touched inside `locked` only, which is where threads wait, too. Innermost lock:
 /// nothing that takes another is called while it is held.
 package final class ThreadMonitor: @unchecked Sendable {
     // The mutex and the conditions guard themselves; their addresses must not move.
@@ -49,7 +49,7 @@ package final class ThreadMonitor: @unchecked Sendable {
         return pthread_cond_timedwait(at(condition), mutex, &deadline) != ETIMEDOUT
     }
 
-    /// Wakes one of those who wait.
+    /// Wakes one of those who wait; also outside of `locked`, where it has not to wait for the caller then.
     package func signal(_ condition: Int = 0) { pthread_cond_signal(at(condition)) }
 
     /// Wakes all of them.

@@ -9,7 +9,8 @@ package final class BlockingPool: Sendable {
     ///   - width: how many pieces at a time; 1 or more.
     package init(label: String, width: Int) { pool = BackgroundPool(label: label, width: width) }
 
-    /// Runs `body` on a thread of the pool and returns what it returns.
+    /// Runs `body` on a thread of the pool, or in place where the task runs on a thread that may block, and returns what it
+    /// returns.
     ///
     /// Cancelling the calling task sets the `Cancellation` that `body` is given; work that has not begun by then never
     /// does.
@@ -20,11 +21,11 @@ package final class BlockingPool: Sendable {
         let cancellation = Cancellation()
         let result: Result<Value, ProviderError> = await withTaskCancellationHandler {
             do throws(ProviderError) {
-                return .success(
-                    try await pool.run { () throws(ProviderError) -> Value in
-                        try cancellation.check()
-                        return try body(cancellation)
-                    })
+                let work = { @Sendable () throws(ProviderError) -> Value in
+                    try cancellation.check()
+                    return try body(cancellation)
+                }
+                return .success(BackgroundPool.isHere ? try work() : try await pool.run(work))
             } catch {
                 return .failure(error)
             }

@@ -39,7 +39,7 @@ final class ArrivingDocument: Sendable {
     /// Open for reading.
     let file: OwnedDescriptor
     private let bring: Bring
-    private let pool: BackgroundPool
+    private let pool: PoolExecutor
     private let board: TransferBoard
     private let noted: @Sendable () -> Void
     private let whole: @Sendable () -> Void
@@ -60,7 +60,7 @@ final class ArrivingDocument: Sendable {
     ///   - noted: called whenever some has arrived, before who waits for it goes on; on any thread, with no lock held.
     ///   - whole: called once each time that the last of it has arrived for a reader.
     init(
-        _ subject: PartialContent.Subject, in directory: String, staging: Staging, pool: BackgroundPool,
+        _ subject: PartialContent.Subject, in directory: String, staging: Staging, pool: PoolExecutor,
         board: TransferBoard, logger: Logger, bring: @escaping Bring,
         noted: @escaping @Sendable () -> Void, whole: @escaping @Sendable () -> Void
     ) throws(StoreError) {

@@ -128,51 +128,20 @@ struct Downloader: Sendable {
         _ path: RelativePath,
         _ body: @escaping @Sendable (_ note: @escaping @Sendable () -> Void) async throws(ProviderError) -> RemoteItem
     ) async throws(SyncFailure) -> RemoteItem {
-        let watch = ProgressWatch(context.clock.now())
-        let outcome = await withTaskGroup(of: Result<RemoteItem, SyncFailure>?.self) { group in
-            group.addTask {
-                do throws(ProviderError) {
-                    return .success(try await body { watch.note(context.clock.now()) })
-                } catch {
-                    return .failure(SyncFailure(error))
-                }
+        let (outcome, isStalled) = await context.stalls.watch(
+            context.settings.downloadDeadline, context.clock, on: context.pool
+        ) { note -> Result<RemoteItem, SyncFailure> in
+            do throws(ProviderError) { return .success(try await body(note)) } catch {
+                return .failure(SyncFailure(error))
             }
-            group.addTask {
-                await watch.waitUntilStalled(context.settings.downloadDeadline, context.clock)
-                return nil
-            }
-            // Whoever ends first ends the other; the transfer's own result is waited for, so that its file is gone or done.
-            let first = await group.next() ?? nil
-            group.cancelAll()
-            if let first { return first }
-            if let late = await group.next() ?? nil, case .success = late { return late }
-            return .failure(Self.stalled(path))
         }
+        if isStalled, case .failure = outcome { throw Self.stalled(path) }
         return try outcome.get()
     }
 
     private static func stalled(_ path: RelativePath) -> SyncFailure {
         SyncFailure(
             .park, "the provider sent nothing of \(path) for too long; it is tried again later", errno: ETIMEDOUT)
-    }
-}
-
-/// When a transfer last got on.
-private final class ProgressWatch: Sendable {
-    /// Innermost lock: nothing else is taken while it is held.
-    private let last: Lock<FileTime>
-
-    init(_ start: FileTime) { last = Lock(start) }
-
-    func note(_ now: FileTime) { last.withLock { $0 = now } }
-
-    /// Returns when nothing arrived for `deadline`, or when the task is cancelled.
-    func waitUntilStalled(_ deadline: Duration, _ clock: SyncClock) async {
-        while !Task.isCancelled {
-            let idle = clock.now().since(last.withLock { $0 })
-            if idle >= deadline { return }
-            do { try await clock.sleep(deadline - idle) } catch { return }
-        }
     }
 }
 

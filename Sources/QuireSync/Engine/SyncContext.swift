@@ -86,6 +86,7 @@ struct SyncContext: Sendable {
     let retries = RetryBook()
     let providerRoom = ProviderRoom()
     let failures = FailureRun()
+    let stalls = StallWatch()
     let quota = ProviderQuota()
     let touched = TouchedPaths()
     let announcements = Announcements()
@@ -93,7 +94,7 @@ struct SyncContext: Sendable {
     let restless = RestlessDocuments()
     let openQuestions = OpenQuestions()
     let openMoves = OpenMoves()
-    let pool: BackgroundPool
+    let pool: PoolExecutor
     let logger: Logger
 
     var index: any SyncIndex { environment.index }

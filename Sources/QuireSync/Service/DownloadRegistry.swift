@@ -18,6 +18,10 @@ final class DownloadRegistry: Sendable {
 
     /// Innermost lock: nothing else is taken while it is held; waiters are resumed outside.
     private let state = Lock(State())
+    private let executor: PoolExecutor
+
+    /// - Parameter executor: where downloads run.
+    init(executor: PoolExecutor) { self.executor = executor }
 
     /// Waits for the download of the file with this inode, which `perform` does unless it is under way.
     ///
@@ -45,7 +49,7 @@ final class DownloadRegistry: Sendable {
 
     private func start(_ inode: UInt64, _ perform: @escaping @Sendable () async -> Outcome) {
         // Owned by this registry: it outlives the first to ask, as others may wait, and ends with `cancelAll`.
-        let task = Task {
+        let task = Task(executorPreference: executor) { [self] in
             let outcome = await perform()
             let waiters = state.withLock { $0.entries.removeValue(forKey: inode)?.waiters ?? [:] }
             for waiter in waiters.values { waiter.resume(returning: outcome) }

@@ -19,12 +19,16 @@ extension SyncService {
         defer { if let watcher { transfers.unwatch(watcher) } }
         let pages = ItemPages(dataless.map(\.item), environment.index)
         let width = environment.settings.parallelTransfers
-        let failures = try await forEach(0..<width, limit: width) { (_) throws(QuireError) in
-            var failure: MaterializeError?
-            while let item = try await self.reading({ try await pages.next() }) {
-                do throws(MaterializeError) { try await self.materialize(item) } catch { failure = failure ?? error }
+        let failures = try await withTaskExecutorPreference(pool) { () throws(QuireError) in
+            try await forEach(0..<width, limit: width) { (_) throws(QuireError) in
+                var failure: MaterializeError?
+                while let item = try await self.reading({ try await pages.next() }) {
+                    do throws(MaterializeError) { try await self.materialize(item) } catch {
+                        failure = failure ?? error
+                    }
+                }
+                return failure
             }
-            return failure
         }
         if let failure = failures.compactMap(\.self).first {
             throw QuireError(.temporary, failure.message, remedy: "Try again when the provider can be reached.")

@@ -11,10 +11,11 @@ import Synchronization
 package final class SyncService: Sendable {
     let environment: SyncEnvironment
     let logger: Logger
-    let pool = BackgroundPool(label: "quire-sync", width: 8)
+    /// Where rounds and transfers run: they read and write the store, and go on where they are.
+    let pool = PoolExecutor(label: "quire-sync", width: 8, threadsGoOn: true)
     /// What is being transferred now: an item's state is `uploading` or `downloading` while it is in here.
     package let transfers = TransferBoard()
-    let downloads = DownloadRegistry()
+    let downloads: DownloadRegistry
     let space: SpaceKeeper
     let pausing: PauseSwitch
     private let pinned: PinnedContent
@@ -35,6 +36,7 @@ package final class SyncService: Sendable {
             logger.warning("what is here of documents in parts cannot be read", metadata: ["error": "\(error)"])
         }
         arriving = ArrivingDocuments(directory: environment.partialPath, staging: environment.staging, left: left)
+        downloads = DownloadRegistry(executor: pool)
         pausing = PauseSwitch(clock: environment.clock)
         pinned = PinnedContent(
             index: environment.index, settings: environment.settings, clock: environment.clock, pause: pausing)
@@ -73,7 +75,7 @@ package final class SyncService: Sendable {
             await withTaskGroup(of: Void.self) { group in
                 let engines = engines
                 for engine in engines {
-                    group.addTask { await withTaskExecutorPreference(PoolExecutor.background) { await engine.run() } }
+                    group.addTask { [pool] in await withTaskExecutorPreference(pool) { await engine.run() } }
                 }
                 group.addTask { [commits = environment.index.commits(), environment] in
                     for await _ in commits {
@@ -113,11 +115,13 @@ package final class SyncService: Sendable {
     /// What was changed before the call is at the provider when this returns `.settled`.
     /// - Parameter timeout: nil waits for ever.
     package func syncNow(timeout: Duration?) async -> SyncResult {
-        guard let timeout else { return await syncUntilQuiet(SyncRequest()) }
+        guard let timeout else {
+            return await withTaskExecutorPreference(pool) { await syncUntilQuiet(SyncRequest()) }
+        }
         let request = SyncRequest()
         let first = FirstAnswer<SyncResult?>()
         // Both end by themselves: the rounds soon after the request is abandoned. A transfer under way is not broken off.
-        let rounds = Task { first.give(await self.syncUntilQuiet(request)) }
+        let rounds = Task(executorPreference: pool) { first.give(await self.syncUntilQuiet(request)) }
         let alarm = Task { [clock = environment.clock] in
             // Cancelled when the rounds end first.
             try? await clock.sleep(timeout)

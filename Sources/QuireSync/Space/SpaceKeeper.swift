@@ -25,7 +25,7 @@ final class SpaceKeeper: Sendable {
     let limits: SpaceLimits
     private let environment: SyncEnvironment
     private let arriving: ArrivingDocuments
-    private let pool: BackgroundPool
+    private let pool: PoolExecutor
     private let logger: Logger
     /// One looks at a time.
     private let gate = AsyncGate()
@@ -37,7 +37,7 @@ final class SpaceKeeper: Sendable {
     /// Between two looks at the file system, which others use as well.
     private static let betweenGlances = Duration.seconds(5)
 
-    init(_ environment: SyncEnvironment, arriving: ArrivingDocuments, pool: BackgroundPool, logger: Logger) {
+    init(_ environment: SyncEnvironment, arriving: ArrivingDocuments, pool: PoolExecutor, logger: Logger) {
         limits = environment.limits
         self.environment = environment
         self.arriving = arriving
