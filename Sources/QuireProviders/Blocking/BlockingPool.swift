@@ -3,14 +3,18 @@ package import QuireCore
 /// Runs a provider's blocking work in the background, cancellably.
 package final class BlockingPool: Sendable {
     private let pool: BackgroundPool
+    private let isQuick: Bool
 
     /// - Parameters:
     ///   - label: the threads' name, 15 bytes at the most.
     ///   - width: how many pieces at a time; 1 or more.
-    package init(label: String, width: Int) { pool = BackgroundPool(label: label, width: width) }
+    ///   - isQuick: no piece of work takes long: where the calling task runs on a thread that may block, it is done in place.
+    package init(label: String, width: Int, isQuick: Bool = false) {
+        pool = BackgroundPool(label: label, width: width)
+        self.isQuick = isQuick
+    }
 
-    /// Runs `body` on a thread of the pool, or in place where the task runs on a thread that may block, and returns what it
-    /// returns.
+    /// Runs `body` on a thread of the pool and returns what it returns.
     ///
     /// Cancelling the calling task sets the `Cancellation` that `body` is given; work that has not begun by then never
     /// does.
@@ -25,7 +29,7 @@ package final class BlockingPool: Sendable {
                     try cancellation.check()
                     return try body(cancellation)
                 }
-                return .success(BackgroundPool.isHere ? try work() : try await pool.run(work))
+                return .success(isQuick && BackgroundPool.isHere ? try work() : try await pool.run(work))
             } catch {
                 return .failure(error)
             }

@@ -33,7 +33,7 @@ package final class HTTPTransport: Sendable {
 
     package let origin: HTTPOrigin
     /// Reads and writes files for bodies.
-    let pool = BlockingPool(label: "quire-http", width: 8)
+    let pool = BlockingPool(label: "quire-http", width: 8, isQuick: true)
     private let client: HTTPClient
     private let authorizer: (any HTTPAuthorizer)?
     private let explain: @Sendable (HTTPAnswer) -> String?
@@ -201,9 +201,8 @@ package final class HTTPTransport: Sendable {
                 if let deadline, ContinuousClock.now > deadline { throw HTTPClientError.deadlineExceeded }
                 // What is not taken from the connection, the server does not send.
                 if isKept { try await bandwidth?.pass(part.readableBytes) }
-                if piece.count >= most || isKept && ContinuousClock.now - begun >= HTTPTransport.longestGathering {
-                    return piece
-                }
+                let isDue = isKept && ContinuousClock.now - begun >= HTTPTransport.longestGathering
+                if piece.count >= most || isDue && piece.count > 0 { return piece }
             }
             isOver = true
             return piece
@@ -280,6 +279,8 @@ package final class HTTPTransport: Sendable {
             redirectConfiguration: .disallow,
             timeout: .init(
                 connect: TimeAmount(limits.connect), read: TimeAmount(limits.idle), write: TimeAmount(limits.idle)))
+        // Nothing listens, and making a span takes as long as signing a request.
+        configuration.tracing.tracer = nil
         // A request has its connection to itself, so that ending the one ends the other.
         configuration.httpVersion = .http1Only
         // Shorter than the five seconds after which common servers close what nobody uses.

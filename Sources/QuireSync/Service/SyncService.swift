@@ -11,8 +11,9 @@ import Synchronization
 package final class SyncService: Sendable {
     let environment: SyncEnvironment
     let logger: Logger
-    /// Where rounds and transfers run: they read and write the store, and go on where they are.
-    let pool = PoolExecutor(label: "quire-sync", width: 8, threadsGoOn: true)
+    /// Where rounds and transfers run: they read and write the store, and go on where they are. More threads than there are
+    /// transfers: each may be copying something large.
+    let pool: PoolExecutor
     /// What is being transferred now: an item's state is `uploading` or `downloading` while it is in here.
     package let transfers = TransferBoard()
     let downloads: DownloadRegistry
@@ -29,6 +30,8 @@ package final class SyncService: Sendable {
     ) {
         self.environment = environment
         self.logger = logger
+        pool = PoolExecutor(
+            label: "quire-sync", width: environment.settings.parallelTransfers + 8, threadsGoOn: true)
         var left: [PartialContent.Left] = []
         do throws(StoreError) {
             left = try PartialContent.left(in: environment.partialPath, staging: environment.staging)
