@@ -213,6 +213,7 @@ actor ThumbnailKeeper {
 
     /// A picture that an app or a person put into the cache for the document as it is now, the largest.
     private func given(_ subject: ThumbnailSubject) -> Data? {
+        guard tools.cache.mayHavePicture(of: subject.place) else { return nil }
         for size in ThumbnailSize.allCases.reversed() {
             guard let data = tools.cache.picture(size, of: subject.place), let png = PNGPicture(data),
                 png.text("Software") == "Quire", png.text(ThumbnailOrigin.key) == "",

@@ -37,8 +37,6 @@ package struct ThumbnailKey: Sendable, Hashable {
     package static func document(_ path: RelativePath) -> String { digits(path.bytes, 32) }
 
     private static func digits(_ bytes: [UInt8], _ count: Int) -> String {
-        let digits = Array("0123456789abcdef".utf8)
-        let text = SHA256.hash(data: bytes).flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }
-        return String(decoding: text.prefix(count), as: UTF8.self)
+        Hexadecimal.encode(SHA256.hash(data: bytes).prefix(count / 2))
     }
 }

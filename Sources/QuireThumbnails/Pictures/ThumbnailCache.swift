@@ -65,12 +65,15 @@ package struct ThumbnailCache: Sendable {
         unlink(staged.path)
     }
 
+    /// Whether there may be a picture of a document: a small part of what it costs to find that there is none in any size.
+    package func mayHavePicture(of place: DocumentPlace) -> Bool {
+        let name = Self.name(place.uri)
+        return ThumbnailSize.allCases.contains { access("\(path)/\($0.directoryName)/\(name)", F_OK) == 0 }
+    }
+
     /// The picture of a document as it is now; nil where there is none, or it is of an earlier content.
     package func picture(_ size: ThumbnailSize, of place: DocumentPlace) -> Data? {
-        let file = "\(path)/\(size.directoryName)/\(Self.name(place.uri))"
-        // Mostly there is none: making that an error, and a URL before, costs more than all else.
-        guard access(file, R_OK) == 0, let data = FileManager.default.contents(atPath: file),
-            let png = PNGPicture(data),
+        guard let data = try? Data(contentsOf: file(place.uri, size)), let png = PNGPicture(data),
             png.text("Thumb::URI") == place.uri, png.text("Thumb::MTime") == String(place.modified)
         else { return nil }
         return data
