@@ -6,7 +6,8 @@ final class StallWatch: Sendable {
     private struct Transfer {
         var last: FileTime
         var isStalled = false
-        let end: @Sendable () -> Void
+        /// There as soon as its task is.
+        var end: (@Sendable () -> Void)?
     }
 
     private struct State {
@@ -29,8 +30,11 @@ final class StallWatch: Sendable {
         _ deadline: Duration, _ clock: SyncClock, on executor: PoolExecutor,
         _ body: @escaping @Sendable (_ note: @escaping @Sendable () -> Void) async -> Value
     ) async -> (value: Value, isStalled: Bool) {
+        let begun = clock.now()
         let number = state.withLock { state in
             state.next += 1
+            state.transfers[state.next] = Transfer(last: begun)
+            if state.timer == nil { state.timer = Task { await self.run(deadline, clock) } }
             return state.next
         }
         let transfer = Task(executorPreference: executor) {
@@ -39,11 +43,7 @@ final class StallWatch: Sendable {
                 self.state.withLock { $0.transfers[number]?.last = now }
             }
         }
-        let begun = clock.now()
-        state.withLock { state in
-            state.transfers[number] = Transfer(last: begun, end: transfer.cancel)
-            if state.timer == nil { state.timer = Task { await self.run(deadline, clock) } }
-        }
+        state.withLock { $0.transfers[number]?.end = transfer.cancel }
         let value = await withTaskCancellationHandler {
             await transfer.value
         } onCancel: {
@@ -72,9 +72,9 @@ final class StallWatch: Sendable {
                 for (number, transfer) in state.transfers where !transfer.isStalled {
                     let idle = now.since(transfer.last)
                     pause = min(pause, deadline - idle)
-                    guard idle >= deadline else { continue }
+                    guard idle >= deadline, let end = transfer.end else { continue }
                     state.transfers[number]?.isStalled = true
-                    ended.append(transfer.end)
+                    ended.append(end)
                 }
                 return (ended, pause)
             }
