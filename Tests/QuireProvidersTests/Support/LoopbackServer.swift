@@ -91,6 +91,8 @@ final class LoopbackServer: Sendable {
         guard isBound else { throw TemporaryDirectory.Failure(errno: errno) }
         port = Int(UInt16(bigEndian: address.sin_port))
         try OwnedThread.start(name: "loopback") {
+            // Closed here, where nobody waits for it any more: its number is soon another server's.
+            defer { _ = Glibc.close(listener) }
             while case let connection = accept(listener, nil, nil), connection >= 0 {
                 let started = OwnedThread(name: "loopback") {
                     let peer = Peer(connection)
@@ -116,5 +118,5 @@ final class LoopbackServer: Sendable {
         }
     }
 
-    deinit { _ = shutdown(listener, Int32(SHUT_RDWR)); _ = Glibc.close(listener) }
+    deinit { _ = shutdown(listener, Int32(SHUT_RDWR)) }
 }
