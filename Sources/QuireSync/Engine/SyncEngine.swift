@@ -108,11 +108,16 @@ final class SyncEngine: Sendable {
     /// Pushes what is due, and pulls if asked or needed. One at a time; others wait their turn.
     /// - Parameter isUrgent: also when the provider was not there a moment ago.
     func round(isUrgent: Bool, pulls: Bool) async -> RoundReport {
-        await gate.run {
-            let report = await context.pause.unlessPaused { await self.serialRound(isUrgent: isUrgent, pulls: pulls) }
-            var result = report ?? RoundReport()
-            result.pause = context.pause.end
-            return result
+        // Whoever asks for it: it reads and writes the store, and goes on where it is.
+        await withTaskExecutorPreference(context.pool) {
+            await gate.run {
+                let report = await context.pause.unlessPaused {
+                    await self.serialRound(isUrgent: isUrgent, pulls: pulls)
+                }
+                var result = report ?? RoundReport()
+                result.pause = context.pause.end
+                return result
+            }
         }
     }
 

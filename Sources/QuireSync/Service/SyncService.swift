@@ -11,8 +11,7 @@ import Synchronization
 package final class SyncService: Sendable {
     let environment: SyncEnvironment
     let logger: Logger
-    /// Where rounds and transfers run: they read and write the store, and go on where they are. More threads than there are
-    /// transfers: each may be copying something large.
+    /// Where rounds and transfers run. More threads than there are transfers: each may be copying something large.
     let pool: PoolExecutor
     /// What is being transferred now: an item's state is `uploading` or `downloading` while it is in here.
     package let transfers = TransferBoard()
@@ -78,7 +77,7 @@ package final class SyncService: Sendable {
             await withTaskGroup(of: Void.self) { group in
                 let engines = engines
                 for engine in engines {
-                    group.addTask { [pool] in await withTaskExecutorPreference(pool) { await engine.run() } }
+                    group.addTask { await engine.run() }
                 }
                 group.addTask { [commits = environment.index.commits(), environment] in
                     for await _ in commits {
@@ -118,13 +117,11 @@ package final class SyncService: Sendable {
     /// What was changed before the call is at the provider when this returns `.settled`.
     /// - Parameter timeout: nil waits for ever.
     package func syncNow(timeout: Duration?) async -> SyncResult {
-        guard let timeout else {
-            return await withTaskExecutorPreference(pool) { await syncUntilQuiet(SyncRequest()) }
-        }
+        guard let timeout else { return await syncUntilQuiet(SyncRequest()) }
         let request = SyncRequest()
         let first = FirstAnswer<SyncResult?>()
         // Both end by themselves: the rounds soon after the request is abandoned. A transfer under way is not broken off.
-        let rounds = Task(executorPreference: pool) { first.give(await self.syncUntilQuiet(request)) }
+        let rounds = Task { first.give(await self.syncUntilQuiet(request)) }
         let alarm = Task { [clock = environment.clock] in
             // Cancelled when the rounds end first.
             try? await clock.sleep(timeout)
