@@ -86,6 +86,33 @@ extension EndToEnd {
             }
         }
 
+        @Test(
+            "A program that waited keeps nothing once it has done what it waited for",
+            arguments: ["mv -f .doc.swx doc", "rm doc", "python3 -c 'import os; os.truncate(\"doc\", 0)'", ": > doc"])
+        func goneOn(doing: String) async throws {
+            try await Workspace.use { space in
+                let drive = try await space.mounted()
+                try await drive.sh("echo text > doc; echo more > .doc.swx")
+                let app = try App()
+                // Time and again the only app is gone just when the program, which had to wait elsewhere, is back.
+                for round in 0..<3 {
+                    try app.tell("access w async - write:\(drive.mountpoint)/doc")
+                    #expect(try await app.next() == "granted w \(drive.mountpoint)/doc")
+                    async let program = drive.sh(doing)
+                    try await eventually("it waits", seconds: 20) {
+                        await drive.quire("coordination").output.contains("waits for")
+                    }
+                    try app.tell("tell w end")
+                    #expect(try await app.next() == "ended w")
+                    _ = try await program
+                    try await eventually("nothing is held", seconds: 1) {
+                        await drive.quire("coordination").output == "nobody\n"
+                    }
+                    try await drive.sh("echo \(round) > doc; echo more > .doc.swx")
+                }
+            }
+        }
+
         @Test("Two processes wait for each other as the table says")
         func waitTable() async throws {
             try await Workspace.use { space in

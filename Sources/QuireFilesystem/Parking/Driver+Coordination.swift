@@ -7,8 +7,8 @@ import QuireCore
 /// How plain programs meet explicit claims and presenters: all of the mount shares one purpose, so programs never wait for
 /// one another; apps' claims and the mount's do (design, "Coordination on the mount").
 extension Driver {
-    /// Whether any explicit claim or presenter is about. One atomic load.
-    var mustAskCoordinator: Bool { services.coordinator.isActive }
+    /// Whether any explicit claim or presenter is about, or a thread is expected back that waited for one. Two atomic loads.
+    var mustAskCoordinator: Bool { services.coordinator.isActive || !retries.isEmpty }
 
     /// Whether somebody came between a program that goes on without a claim. Inside the gate.
     func isStale(_ pass: Pass?) -> Bool { pass.map { !services.coordinator.isValid($0) } ?? false }
@@ -54,7 +54,7 @@ extension Driver {
         guard !accesses.isEmpty else { return operation(self, reply, nil) }
         let coordinator = services.coordinator
         let thread = reply.caller.pid
-        let waited = mayRetry ? retries.take(thread, accesses) : nil
+        let waited = retries.take(thread, mayRetry ? accesses : [])
         switch waited {
         case .granted(let claim, let isCovered): return perform(operation, reply, claim, isCovered)
         case .failed(let error):

@@ -22,6 +22,12 @@ final class PatientRetries: Sendable {
 
         /// Whether the program's own process holds some of it.
         var isCovered: Bool { wanted.count < accesses.count }
+
+        /// Whether a claim for this is one for `others`: of the same names. A document that came to the target meanwhile, or
+        /// went from it, changes what presenters are asked, which they were.
+        func isFor(_ others: [Access]) -> Bool {
+            accesses.elementsEqual(others) { $0.path == $1.path && $0.isWriting == $1.isWriting }
+        }
     }
 
     /// How it went.
@@ -81,13 +87,14 @@ final class PatientRetries: Sendable {
         if let number { endLater(thread, number, Self.patience) }
     }
 
-    /// The thread's request is back.
+    /// A thread asks for something other than a name: its request is back, or its call has ended without and its claim ends.
     ///
+    /// - Parameter accesses: none where such a request does not come back.
     /// - Returns: nil where it is a new one.
     func take(_ thread: pid_t, _ accesses: [Access]) -> Outcome? {
-        guard !isEmpty, let entry = remove(thread) else { return nil }
+        guard !isEmpty, let entry = remove(thread), !accesses.isEmpty else { return nil }
         // Something moved meanwhile: the claim is for other names, and ends with `entry`.
-        return entry.wish.accesses == accesses ? entry.outcome : .unknown
+        return entry.wish.isFor(accesses) ? entry.outcome : .unknown
     }
 
     private func remove(_ thread: pid_t) -> Entry? {
