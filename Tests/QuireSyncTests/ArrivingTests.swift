@@ -130,7 +130,7 @@ import Testing
     @Test("A document that was replaced at the provider is opened after a look at it alone, however many there are")
     func replacedMeanwhile() async throws {
         memory.edit { tree in
-            for index in 0..<2000 { tree.write(RelativePath(stringLiteral: "d\(index % 20)/n\(index)"), .file([1])) }
+            for index in 0..<300 { tree.write(RelativePath(stringLiteral: "d\(index % 20)/n\(index)"), .file([1])) }
         }
         let (device, _) = try await device()
         memory.edit { $0.write("doc", .file(bytes.map { ~$0 })) }

@@ -49,7 +49,7 @@ extension TreeWriter {
                 row.base == nil,
                 !row.isLocalOnly
             {
-                try link(&row, to: id, container, in: parent, name, .unknownDirectory(container))
+                try link(&row, to: id, isNew: false, container, in: parent, name, .unknownDirectory(container))
                 row.acknowledged = row.local.fingerprint
                 try update(row)
                 try relinkChildren(of: row)
@@ -74,8 +74,9 @@ extension TreeWriter {
         return try directory.flatMap { try row(in: $0, name.bytes) }
     }
 
+    /// - Parameter isLinked: some item's row is linked to it next, so that it is no orphan.
     private func insertBase(
-        _ container: ContainerID, in parent: Int64, _ name: FileName, _ record: BaseRecord
+        _ container: ContainerID, in parent: Int64, _ name: FileName, _ record: BaseRecord, isLinked: Bool = false
     ) throws -> Int64 {
         try db.run(
             """
@@ -85,7 +86,7 @@ extension TreeWriter {
             .text(record.version.rawValue), .integer(record.size), .integer(record.mtime.nanoseconds),
             .optional(record.mode.map { Int64($0) }), record.identifier.map { .text($0) } ?? .null,
             record.checksum.map { .blob($0.bytes) } ?? .null, record.symlinkTarget.map { .blob($0) } ?? .null,
-            TagList.value(record.tags), .flag(!record.version.rawValue.isEmpty), .integer(now)
+            TagList.value(record.tags), .flag(!isLinked && !record.version.rawValue.isEmpty), .integer(now)
         )
         return db.lastInsertedRowID
     }
@@ -103,8 +104,10 @@ extension TreeWriter {
     }
 
     /// Links `row` to the base with this id, whose columns are those of `record`. The row is not written here.
+    ///
+    /// - Parameter isNew: it was made just now, for this row.
     private mutating func link(
-        _ row: inout ItemRow, to id: Int64, _ container: ContainerID, in parent: Int64, _ name: FileName,
+        _ row: inout ItemRow, to id: Int64, isNew: Bool, _ container: ContainerID, in parent: Int64, _ name: FileName,
         _ record: BaseRecord
     ) throws {
         let known = row.base?.id == id ? row.base?.tags : nil
@@ -113,7 +116,7 @@ extension TreeWriter {
             &row,
             to: ItemRow.Base(
                 id: id, container: container.rawValue, parent: parent, name: name.bytes, kind: record.kind,
-                mtime: record.mtime, mode: record.mode, tags: tags))
+                mtime: record.mtime, mode: record.mode, tags: tags), isNew: isNew)
     }
 
     /// Records what the provider has at `record.path`, and links `row` to it. The root of a container has no base.
@@ -127,25 +130,26 @@ extension TreeWriter {
         _ row: inout ItemRow, _ record: BaseRecord, movesBase: Bool, isNews: Bool, isInPlace: Bool = false
     ) throws {
         if isNews { takeTags(of: record, in: &row) }
-        let here = isInPlace ? try self.row(row.parent)?.childrenBase : nil
+        var here = isInPlace ? try childrenBase(of: row.parent) : nil
         guard
             let (parent, name) = try here.flatMap({ parent in record.path.name.map { (parent, $0) } })
                 ?? basePlace(of: record)
         else { return }
         // The directory may have got a base just now.
-        row.parentBase = try self.row(row.parent)?.childrenBase
+        if here == nil { here = try childrenBase(of: row.parent) }
+        row.parentBase = here
         if movesBase, let current = row.base { try moveBase(current.id, record, to: parent, name) }
-        let id = try upsertBase(record, in: parent, name, for: row.id)
         // A base that is another kind of thing than the item says nothing of it.
-        guard record.kind == row.local.kind, row.role == .entry else { return }
-        try link(&row, to: id, record.container, in: parent, name, record)
+        let isLinked = record.kind == row.local.kind && row.role == .entry
+        let (id, isNew) = try upsertBase(record, in: parent, name, for: row.id, isLinked: isLinked)
+        if isLinked { try link(&row, to: id, isNew: isNew, record.container, in: parent, name, record) }
     }
 
     /// Records what the provider has at `record.path`; linked to whatever it was linked to before.
     @discardableResult
     mutating func setBase(_ record: BaseRecord) throws -> Int64? {
         guard let (parent, name) = try basePlace(of: record) else { return nil }
-        let id = try upsertBase(record, in: parent, name)
+        let id = try upsertBase(record, in: parent, name).id
         if let holder = try row(withBase: id) {
             if holder.difference.rawValue != holder.pending { try update(holder) }
         } else if var row = try itemAtBasePlace(record.container, in: parent, name), row.base == nil {
@@ -164,22 +168,23 @@ extension TreeWriter {
     }
 
     /// - Parameter item: whose base it is to be.
+    /// - Parameter isLinked: that is linked to it next.
     private mutating func upsertBase(
-        _ record: BaseRecord, in parent: Int64, _ name: FileName, for item: Int64? = nil
-    ) throws -> Int64 {
+        _ record: BaseRecord, in parent: Int64, _ name: FileName, for item: Int64? = nil, isLinked: Bool = false
+    ) throws -> (id: Int64, isNew: Bool) {
         guard let known = try base(record.container, in: parent, name) else {
-            return try insertBase(record.container, in: parent, name, record)
+            return (try insertBase(record.container, in: parent, name, record, isLinked: isLinked), true)
         }
         if let item, let before = known.identifier, let now = record.identifier, before != now,
             let holder = try row(withBase: known.id), holder.id != item
         {
             try displaceBase(known.id)
-            return try insertBase(record.container, in: parent, name, record)
+            return (try insertBase(record.container, in: parent, name, record, isLinked: isLinked), true)
         }
         if known.kind == .directory, record.kind != .directory { try removeBases(in: known.id) }
         try updateBase(known.id, record)
-        if known.isUnknown, try row(withBase: known.id) == nil { try orphan(known.id) }
-        return known.id
+        if known.isUnknown, !isLinked, try row(withBase: known.id) == nil { try orphan(known.id) }
+        return (known.id, false)
     }
 
     /// Gives a base another place, with all below it. A base that is there already makes room: the provider has moved or

@@ -46,9 +46,7 @@ extension TreeWriter {
     private mutating func installed(
         in directory: DirectoryRow, _ name: [UInt8], _ local: LocalRecord, _ commit: StoreEvent.Commit
     ) throws {
-        var row = try appeared(in: directory, name, local)
-        let before = row
-        row.local = local
+        var (row, before) = try arrived(in: directory, name, local)
         row.writersOpen = false
         if let base = commit.base {
             try setBase(&row, base, movesBase: false, isNews: true, isInPlace: commit.isInPlace)
@@ -57,7 +55,7 @@ extension TreeWriter {
             row.acknowledged = nil
             row.since = now
         }
-        try updatePlaced(row, before: before)
+        if let before { try updatePlaced(row, before: before) } else { try insert(row) }
     }
 
     private mutating func moved(

@@ -12,32 +12,49 @@ extension TreeWriter {
         in parent: DirectoryRow, _ name: [UInt8], _ local: LocalRecord, takesFreedName: Bool = true,
         keepsChildren: Bool = false
     ) throws -> ItemRow {
+        let (row, before) = try arrived(
+            in: parent, name, local, takesFreedName: takesFreedName, keepsChildren: keepsChildren)
+        try write(row, before: before)
+        return row
+    }
+
+    /// As `appeared`, for a row of which more will be known before it is written.
+    ///
+    /// - Returns: the row, and what of it is in the database: nil where it is to be inserted.
+    mutating func arrived(
+        in parent: DirectoryRow, _ name: [UInt8], _ local: LocalRecord, takesFreedName: Bool = true,
+        keepsChildren: Bool = false
+    ) throws -> (row: ItemRow, before: ItemRow?) {
         guard let before = try row(in: parent.id, name) else {
-            return try insertEntry(in: parent, name, local, takesFreedName: takesFreedName)
+            return (try newRow(in: parent, name, local, takesFreedName: takesFreedName), nil)
         }
         return try replaced(before, in: parent, name, local, keepsChildren: keepsChildren)
+    }
+
+    private mutating func write(_ row: ItemRow, before: ItemRow?) throws {
+        guard let before else { return try insert(row) }
+        if row.local != before.local { try update(row) }
     }
 
     /// `before` was at that place until now.
     private mutating func replaced(
         _ before: ItemRow, in parent: DirectoryRow, _ name: [UInt8], _ local: LocalRecord, keepsChildren: Bool
-    ) throws -> ItemRow {
+    ) throws -> (row: ItemRow, before: ItemRow?) {
         if before.local.kind != local.kind {
             try delete(before)
-            return try insertEntry(in: parent, name, local, takesFreedName: false)
+            return (try newRow(in: parent, name, local, takesFreedName: false), nil)
         }
-        guard before.local != local else { return before }
+        guard before.local != local else { return (before, before) }
         var row = before
         if local.kind == .directory, before.local.inode != local.inode, !keepsChildren {
             for child in try children(of: row.id) { try delete(child) }
         }
         row.local = local
         try touch(&row)
-        try update(row)
-        return row
+        return (row, before)
     }
 
-    private mutating func insertEntry(
+    private mutating func newRow(
         in parent: DirectoryRow, _ name: [UInt8], _ local: LocalRecord, takesFreedName: Bool
     ) throws -> ItemRow {
         var row = ItemRow(id: 0, parent: parent.id, name: name, local: local, container: parent.container, since: now)
@@ -51,7 +68,6 @@ extension TreeWriter {
             row.id = takeID()
         }
         try place(&row, in: parent, name)
-        try insert(row)
         return row
     }
 
@@ -104,9 +120,10 @@ extension TreeWriter {
             return
         }
         if let known, try row(known.id) != nil {
-            _ = try replaced(known, in: parent, name, local, keepsChildren: false)
+            let (row, before) = try replaced(known, in: parent, name, local, keepsChildren: false)
+            try write(row, before: before)
         } else {
-            _ = try insertEntry(in: parent, name, local, takesFreedName: true)
+            try insert(try newRow(in: parent, name, local, takesFreedName: true))
         }
         if !local.isOnlyName { try attributesChanged(status, writersOpen: false) }
     }

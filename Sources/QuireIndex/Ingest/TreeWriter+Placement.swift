@@ -104,8 +104,13 @@ extension TreeWriter {
     }
 
     /// Links the row to a base, taking it from whichever item had it. The row is not written here.
-    mutating func link(_ row: inout ItemRow, to base: ItemRow.Base) throws {
-        if let current = row.base, current.id != base.id { try unlink(&row) }
+    ///
+    /// - Parameter isNew: it was made just now, for this row.
+    mutating func link(_ row: inout ItemRow, to base: ItemRow.Base, isNew: Bool) throws {
+        defer { row.base = base }
+        if row.base?.id == base.id { return }
+        try unlink(&row)
+        if isNew { return }
         if var holder = try self.row(withBase: base.id), holder.id != row.id {
             holder.base = nil
             holder.acknowledged = nil
@@ -113,6 +118,5 @@ extension TreeWriter {
             if holder.local.kind == .directory { try relinkChildren(of: holder) }
         }
         try db.run("UPDATE bases SET orphan = 0 WHERE id = ?", .integer(base.id))
-        row.base = base
     }
 }

@@ -100,7 +100,7 @@ struct TreeWriter {
     }
 
     /// `ItemRow.childrenBase` of a directory.
-    private func childrenBase(of directory: Int64) throws -> Int64? {
+    func childrenBase(of directory: Int64) throws -> Int64? {
         try db.first("SELECT role, base FROM items WHERE id = ?", .integer(directory)) {
             $0.integer(0) == ItemRow.Role.entry.rawValue ? $0.optionalInteger(1) : 0
         } ?? nil
@@ -121,16 +121,10 @@ struct TreeWriter {
         try setType(&row)
         setTimes(&row)
         noteTags(of: row)
-        try db.run(
-            """
-            INSERT INTO items (parent, name, kind, inode, size, mtime, ctime, mode, nlink, container, role, dataless, \
-            local_only, writers, base, ack_inode, ack_size, ack_mtime, ack_ctime, pinned, tags, since, pending, \
-            conflict_of, type, created, added, generation, id) \
-            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-            """, values: row)
+        try db.insert(row)
     }
 
-    /// Writes all columns of a row; `pending` and `type` are derived.
+    /// Writes what of a row is another than in the database; `pending` and `type` are derived.
     mutating func update(_ row: ItemRow) throws {
         if row.local.kind == .directory { directories.removeAll(keepingCapacity: true) }
         var row = row
@@ -139,13 +133,7 @@ struct TreeWriter {
         try setType(&row)
         setTimes(&row)
         noteTags(of: row)
-        try db.run(
-            """
-            UPDATE items SET parent = ?, name = ?, kind = ?, inode = ?, size = ?, mtime = ?, ctime = ?, mode = ?, \
-            nlink = ?, container = ?, role = ?, dataless = ?, local_only = ?, writers = ?, base = ?, ack_inode = ?, \
-            ack_size = ?, ack_mtime = ?, ack_ctime = ?, pinned = ?, tags = ?, since = ?, pending = ?, conflict_of = ?, \
-            type = ?, created = ?, added = ?, generation = ? WHERE id = ?
-            """, values: row)
+        try db.update(row)
     }
 
     /// The file may be another than the one that was tagged. Before it is written: whoever looks meanwhile looks closer.
@@ -167,33 +155,5 @@ struct TreeWriter {
     func orphan(_ base: Int64) throws {
         try db.run(
             "UPDATE bases SET orphan = version <> '', since = ? WHERE id = ?", .integer(now), .integer(base))
-    }
-}
-
-extension Database {
-    fileprivate func run(_ sql: String, values row: ItemRow) throws {
-        let local = row.local
-        let acknowledged = row.acknowledged
-        try run(
-            sql, .integer(row.parent), .blob(row.name), .integer(local.kind.code),
-            .integer(Int64(bitPattern: local.inode)), .integer(local.size), .integer(local.mtime.nanoseconds),
-            .integer(local.ctime.nanoseconds), .integer(Int64(local.mode)),
-            .integer(Int64(bitPattern: local.linkCount)),
-            .text(row.container), .integer(row.role.rawValue), .flag(local.isDataless), .flag(row.isLocalOnly),
-            .flag(row.writersOpen), .optional(row.base?.id),
-            .optional(acknowledged.map { Int64(bitPattern: $0.inode) }), .optional(acknowledged?.size),
-            .optional(acknowledged?.mtime.nanoseconds), .optional(acknowledged?.ctime.nanoseconds),
-            .flag(row.isPinned), .text(row.tags), .integer(row.since), .integer(row.difference.rawValue),
-            row.conflictOriginal.map { .blob($0) } ?? .null, .integer(row.type),
-            .integer(row.created), .integer(row.added), .integer(row.generation), .integer(row.id))
-    }
-}
-
-extension ItemRow {
-    /// The name of the document that this is a conflict copy of.
-    fileprivate var conflictOriginal: [UInt8]? {
-        // Few names have a parenthesis; reading one as text is the dear part.
-        guard name.contains(UInt8(ascii: "(")) else { return nil }
-        return ConflictName(FileName(unchecked: name))?.original.bytes
     }
 }

@@ -47,7 +47,10 @@ struct SQLRow {
 /// path saves two thirds of the time.
 extension Database {
     /// Runs a statement that returns nothing.
-    func run(_ sql: String, _ values: SQLValue...) throws {
+    func run(_ sql: String, _ values: SQLValue...) throws { try run(sql, values) }
+
+    /// As `run`.
+    func run(_ sql: String, _ values: [SQLValue]) throws {
         let statement = try cachedStatement(sql: sql)
         defer { reset(statement) }
         try bind(values, to: statement)
