@@ -81,6 +81,9 @@ package final class MetadataIndex: StoreEventSink {
         try await progress.wait(for: queue.hurry()).get()
     }
 
+    /// Has what was recorded until now written meanwhile: for who records much and waits by `settle` then. Returns at once.
+    package func writeSoon() { _ = queue.hurry() }
+
     /// An element after each committed batch or step of a rescan, as long as the index is open; several may come as
     /// one.
     package func changes() -> AsyncStream<Void> { progress.changes() }

@@ -40,8 +40,9 @@ extension Driver {
     /// By a call on the mount where programs may watch, else by the swap alone.
     private func make(_ change: LocalChange) throws(LocalChangeError) -> MadeChange {
         while true {
-            let unseen = unseenDirectories(of: change)
-            if let spoken = try speak(change) { return spoken }
+            let places = places(of: change)
+            let unseen = unseenDirectories(of: places)
+            if let spoken = try speak(change, at: places) { return spoken }
             // Who has come to one of them meanwhile may watch.
             if let made = try swap(change, unlessSeen: unseen) { return made }
         }
@@ -159,7 +160,11 @@ extension Driver {
         _ parent: UInt64, _ name: FileName, _ status: FileStatus, over previous: FileStatus?, isDataless: Bool
     ) -> [KernelNotice] {
         guard let directory = table.known(parent) else { return [] }
-        guard let previous else { return [.entry(directory: directory, name)] }
+        guard let previous else {
+            // Who has not asked for a directory has asked for nothing in it.
+            let isUnseen = table.locked { _ in directory.isUnseen }
+            return isUnseen ? [] : [.entry(directory: directory, name)]
+        }
         let rebound = table.locked { state -> Node? in
             guard let node = state.byInode[previous.inode], !node.isOpen, previous.linkCount <= 1 else {
                 return nil

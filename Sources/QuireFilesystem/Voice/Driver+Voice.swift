@@ -11,9 +11,10 @@ extension Driver {
 
     /// Makes a change by a call on the mount, where programs may watch.
     ///
+    /// - Parameter places: see `places`.
     /// - Returns: nil where it was not made, and has to be made in another way.
-    func speak(_ change: LocalChange) throws(LocalChangeError) -> MadeChange? {
-        guard let voice, let spoken = spoken(change) else { return nil }
+    func speak(_ change: LocalChange, at places: [SpokenChange.Place]) throws(LocalChangeError) -> MadeChange? {
+        guard let voice, let spoken = spoken(change, at: places) else { return nil }
         voice.speak(spoken)
         let (made, staged) = spoken.end()
         let result = Result { () throws(LocalChangeError) -> MadeChange? in try made?.get() }
@@ -24,19 +25,16 @@ extension Driver {
 
     /// Nil for what no watching program has to be told of, where none can watch, and where the call would have to wait for a
     /// program's request.
-    private func spoken(_ change: LocalChange) -> SpokenChange? {
+    private func spoken(_ change: LocalChange, at places: [SpokenChange.Place]) -> SpokenChange? {
         // While apps coordinate the engine makes a change under a claim, which the program that keeps the directory locked may
         // wait for, by an app between them. The claim lasts, also where the apps have just ended theirs.
         guard !mustAskCoordinator, !services.coordinator.hasClaims else { return nil }
-        guard !change.keepsContent, let place = place(of: change.path) else { return nil }
-        var (destination, wanted) = (SpokenChange.Place?.none, [place.directory])
+        guard !change.keepsContent, let place = places.first else { return nil }
+        var wanted = places.map(\.directory)
         switch change.operation {
         case .setAttributes: return nil
         case .install, .makeDirectory, .remove: break
-        case .move(let path):
-            guard let target = self.place(of: path) else { return nil }
-            destination = target
-            wanted.append(target.directory)
+        case .move: guard places.count == 2 else { return nil }
         }
         if case .fingerprint(let expected) = change.expecting { wanted.append(expected.inode) }
         // Who watches something has made it known.
@@ -45,16 +43,21 @@ extension Driver {
             return (nodes.map(table.identifier), nodes.contains { $0.writers > 0 })
         }
         guard !known.isEmpty, !isWritten, !parking.keepsLocked(known) else { return nil }
-        return SpokenChange(change, at: place, to: destination, token: MountVoice.makeToken())
+        return SpokenChange(
+            change, at: place, to: places.count == 2 ? places[1] : nil, token: MountVoice.makeToken())
     }
 
-    /// The directories of a change's places that nobody has asked for since they were made.
-    func unseenDirectories(of change: LocalChange) -> [Node] {
+    /// Those of the directories that nobody has asked for since they were made.
+    func unseenDirectories(of places: [SpokenChange.Place]) -> [Node] {
+        guard !places.isEmpty else { return [] }
+        return table.locked { state in places.compactMap { state.byInode[$0.directory] }.filter(\.isUnseen) }
+    }
+
+    /// Where a change is made, and where a move goes to; without those that are not there, and none where nobody speaks.
+    func places(of change: LocalChange) -> [SpokenChange.Place] {
         guard voice != nil else { return [] }
-        var paths = [change.path]
-        if case .move(let path) = change.operation { paths.append(path) }
-        let inodes = paths.compactMap { place(of: $0)?.directory }
-        return table.locked { state in inodes.compactMap { state.byInode[$0] }.filter(\.isUnseen) }
+        guard case .move(let path) = change.operation else { return [place(of: change.path)].compactMap { $0 } }
+        return [place(of: change.path), place(of: path)].compactMap { $0 }
     }
 
     private func place(of path: RelativePath) -> SpokenChange.Place? {

@@ -26,7 +26,9 @@ private enum ItemColumns {
     ]
     /// Columns that have indexes, by the bits of `comparison`. Those of partial indexes are not among them, which cost nothing
     /// for a row that is outside before and after; `conflict_of` follows from the name.
-    private static let indexed = [["parent", "name", "conflict_of"], ["inode"], ["size"], ["mtime"], ["base"], ["type"]]
+    private static let indexed = [
+        ["parent", "name", "conflict_of"], ["inode"], ["size"], ["mtime"], ["base"], ["type"],
+    ]
 
     static let insertion =
         "INSERT INTO items (\(names.joined(separator: ", "))) VALUES (\(names.map { _ in "?" }.joined(separator: ", ")))"

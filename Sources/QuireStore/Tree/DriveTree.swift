@@ -36,8 +36,10 @@ package final class DriveTree: Sendable {
 
     /// The directory at `path`, opened with O_PATH (good for the *at calls and `fstat`).
     package func directory(_ path: RelativePath) throws(StoreError) -> OwnedDescriptor {
-        var current = try openDirectory(in: root.rawValue, ".", path)
-        for name in path.components { current = try openDirectory(in: current.rawValue, name, path) }
+        let names = path.components
+        guard let first = names.first else { return try openDirectory(in: root.rawValue, ".", path) }
+        var current = try openDirectory(in: root.rawValue, first, path)
+        for name in names.dropFirst() { current = try openDirectory(in: current.rawValue, name, path) }
         return current
     }
 

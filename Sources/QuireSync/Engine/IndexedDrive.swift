@@ -15,6 +15,7 @@ package struct IndexedDrive: SyncIndex {
 
     package func record(_ event: StoreEvent) { index.record(event) }
     package func settle() async throws { try await index.settle() }
+    package func writeSoon() { index.writeSoon() }
     package func commits() -> AsyncStream<Void> { index.changes() }
 
     package func tree<Entry: Sendable>(

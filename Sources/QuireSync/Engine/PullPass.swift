@@ -10,6 +10,8 @@ struct PullPass: Sendable {
     let withheld: [TreeUnit]
 
     private let made = MadeDirectories()
+    /// After so many units the index writes what they were, while more is done: what follows a pass waits for that.
+    private static let stretch = 256
 
     init(context: SyncContext, units: [TreeUnit], withheld: [TreeUnit]) {
         self.context = context
@@ -58,7 +60,10 @@ struct PullPass: Sendable {
             let forgotten = ready.filter(\.forgetsDirectory)
             let rest = ready.filter { !handled.contains($0) && !$0.forgetsDirectory }
             let (course, most) = (RoundCourse(), context.settings.parallelTransfers)
-            let outcomes = await forEach(rest, limit: { course.parallelism(most) }) { ($0, await apply($0, course)) }
+            let outcomes = await forEach(rest.enumerated(), limit: { course.parallelism(most) }) { number, unit in
+                if number % Self.stretch == Self.stretch - 1 { context.index.writeSoon() }
+                return (unit, await apply(unit, course))
+            }
             for (unit, outcome) in outcomes { try note(unit, outcome, &result, &occupied) }
             try await forget(forgotten, &result, &occupied)
         }

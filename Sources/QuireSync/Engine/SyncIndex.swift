@@ -9,6 +9,9 @@ package protocol SyncIndex: StoreEventSink {
     /// Returns when every event recorded before the call is committed.
     func settle() async throws
 
+    /// Has what was recorded until now written meanwhile: for who records much and waits by `settle` then. Returns at once.
+    func writeSoon()
+
     /// Wakes the engine: one element after each committed batch.
     func commits() -> AsyncStream<Void>
 
