@@ -34,6 +34,47 @@ struct DriverCommitTests {
         #expect(store.driver.table.known(before.inode) == nil)
     }
 
+    /// What the kernel is told of a file that is put in the place of `a`, or of one that nothing has been at.
+    private func notices(_ store: TestStore, at path: RelativePath = "a") throws -> [String] {
+        try store.write(".staged", "remote")
+        let before = try store.driver.tree.status(at: path)
+        let change = LocalChange(
+            path: path, .install(stagedPath: store.root + "/.staged", dataless: false),
+            expecting: before.map { .fingerprint($0.fingerprint) } ?? .absent, base: nil)
+        return try store.driver.swap(change) { store.driver.follow($0, keepsContent: false) }.notices.map {
+            switch $0 {
+            case .entry(_, let name): "entry \(name)"
+            case .content(let node): node.isDirectory ? "content of the directory" : "content"
+            case .attributes(let node): node.isDirectory ? "attributes of the directory" : "attributes"
+            }
+        }
+    }
+
+    @Test("The kernel is told of pages where it may have some: since a handle was opened, and once")
+    func pages() throws {
+        let store = try TestStore()
+        try store.write("a", "old")
+        let node = try store.lookUp("a")
+        #expect(try notices(store) == ["attributes", "attributes of the directory"])
+        let file = try store.open(node, forWriting: false)
+        store.driver.table.locked { store.driver.table.leave(file, &$0) }
+        #expect(try notices(store) == ["content", "attributes of the directory"])
+        #expect(try notices(store) == ["attributes", "attributes of the directory"])
+    }
+
+    @Test("The kernel is told nothing of a directory that nobody has asked for since it was made for a change")
+    func unseen() throws {
+        let store = try TestStore()
+        try store.makeDirectory("d")
+        let directory = try store.lookUp("d")
+        #expect(try notices(store, at: "d/a") == ["entry a"])
+        store.driver.table.locked { _ in directory.isUnseen = true }
+        #expect(try notices(store, at: "d/b") == [])
+        #expect(try notices(store, at: "d/b") == [])
+        _ = try store.lookUp("d")
+        #expect(try notices(store, at: "d/b") == ["entry b"])
+    }
+
     @Test("A file open for reading keeps its content; the name gets the new file")
     func detachesOpenNode() throws {
         let store = try TestStore()

@@ -120,7 +120,7 @@ extension Driver {
     }
 
     /// Brings the node table after a change of the store.
-    private func follow(_ committed: CommittedChange, keepsContent: Bool) -> [KernelNotice] {
+    func follow(_ committed: CommittedChange, keepsContent: Bool) -> [KernelNotice] {
         switch committed.commit.change {
         case .installed(let parent, let name, let status, let isDataless):
             if keepsContent, !isDataless, let notice = arrived(status, over: committed.previous) { return [notice] }
@@ -160,12 +160,11 @@ extension Driver {
         _ parent: UInt64, _ name: FileName, _ status: FileStatus, over previous: FileStatus?, isDataless: Bool
     ) -> [KernelNotice] {
         guard let directory = table.known(parent) else { return [] }
-        guard let previous else {
-            // Who has not asked for a directory has asked for nothing in it.
-            let isUnseen = table.locked { _ in directory.isUnseen }
-            return isUnseen ? [] : [.entry(directory: directory, name)]
-        }
-        let rebound = table.locked { state -> Node? in
+        // Who has not asked for a directory has asked for nothing in it.
+        let isUnseen = table.locked { _ in directory.isUnseen }
+        let entered = isUnseen ? [] : [KernelNotice.entry(directory: directory, name)]
+        guard let previous else { return entered }
+        let rebound = table.locked { state -> (node: Node, mayHavePages: Bool)? in
             guard let node = state.byInode[previous.inode], !node.isOpen, previous.linkCount <= 1 else {
                 return nil
             }
@@ -181,13 +180,19 @@ extension Driver {
             if isDataless, node.shownInode == nil { node.makeDetails().shownInode = state.makeShownInode() }
             node.mayHavePrivilegeBits = status.mode & 0o6000 != 0
             state.byInode[status.inode] = node
-            return node
+            defer { node.wasOpened = false }
+            return (node, node.wasOpened || status.kind != .file)
         }
         // The rename has changed the directory's ctime. A listing that the kernel keeps as long as the mtime stays has the
         // file's former number, where that is another one now.
-        if let rebound { return [.content(rebound), isDataless ? .content(directory) : .attributes(directory)] }
+        if let (node, mayHavePages) = rebound {
+            return [
+                mayHavePages ? .content(node) : .attributes(node),
+                isDataless ? .content(directory) : .attributes(directory),
+            ]
+        }
         detach(previous.inode, from: directory, name, wasLast: previous.linkCount <= 1, kept: nil)
-        return [.entry(directory: directory, name)] + otherNames(of: previous)
+        return entered + otherNames(of: previous)
     }
 
     /// The content of a document that programs read while it arrived is here as a whole: their handles are of it from now on,

@@ -37,6 +37,8 @@ final class Node: @unchecked Sendable {
     var attributesWereTold = false
     /// For directories: made by the driver's own call, and no program has asked for it since. So none watches it.
     var isUnseen = false
+    /// For files: whether a handle was opened since the kernel was last told to drop the pages it may have.
+    var wasOpened = false
     /// For files: whether the kernel was told of more than one name.
     var hadOtherNames = false
     /// Whether setuid or setgid may be set, so that a write by an ordinary user has to strip them.

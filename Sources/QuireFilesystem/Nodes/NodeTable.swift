@@ -183,6 +183,7 @@ final class NodeTable: Sendable {
         let node = file.node
         let details = node.makeDetails()
         details.enter(file)
+        node.wasOpened = true
         state.openFiles += 1
         handles.take()
         guard file.isWriter else { return }
