@@ -29,6 +29,12 @@ struct FolderSweepTests {
         FolderSweep.run(session, now: SystemCalls.now())
         #expect(bench.leftovers.count == 4, "all are young")
         FolderSweep.run(session, now: tomorrow)
+        // A process that another test starts has this one's descriptors, and the lock of the upload, until it executes: then it
+        // is left for the next time.
+        for _ in 0..<500 where bench.leftovers != ["put-held"] {
+            try await Task.sleep(for: .milliseconds(10))
+            FolderSweep.run(session, now: tomorrow)
+        }
         #expect(bench.leftovers == ["put-held"])
         #expect(Plain.names(in: bench.file(".quire/kept")) == ["\(doubtful)"])
         FolderSweep.run(session, now: tomorrow)

@@ -44,7 +44,9 @@ struct DAVProbe {
         try await tryConditions()
         try await tryLocks()
         try await tryStamps()
-        abilities.putsWhole = try await DAVPutProbe(client: client, path: child("whole")).isWhole()
+        abilities.putsWhole = try await DAVPutProbe(
+            client: client, path: child("whole"), beside: child("beside")
+        ).isWhole()
         try await tryDepth()
         try await tryDotNames()
         try await tryNames()

@@ -5,12 +5,16 @@ import Synchronization
 struct DAVPutProbe {
     let client: DAVClient
     let path: RelativePath
+    /// Another path that may be written.
+    let beside: RelativePath
 
     private static let size = 1 << 16
     /// How long a server gets to show what it does with half a body, at least, and as a multiple of what it takes for a whole
     /// one: it may be busy.
     private static let pause = Duration.milliseconds(150)
     private static let pauses = 10
+    /// So many whole bodies it takes in that time, too: one that is held up longer does not get to them, either.
+    private static let others = 3
 
     func isWhole() async throws(ProviderError) -> Bool {
         let old = [UInt8](repeating: 0x61, count: Self.size)
@@ -27,12 +31,17 @@ struct DAVPutProbe {
         defer { half.cancel() }
         // Until it is on its way, or refused.
         for await _ in sent {}
-        try await HTTPFailure.pause(pause)
+        try await wait(pause, meanwhile: old)
         guard try await client.get(path, limit: 4 * Self.size) == old else { return false }
         half.cancel()
         await half.value
-        try await HTTPFailure.pause(pause)
+        try await wait(pause, meanwhile: old)
         return try await client.get(path, limit: 4 * Self.size) == old
+    }
+
+    private func wait(_ pause: Duration, meanwhile body: [UInt8]) async throws(ProviderError) {
+        for _ in 0..<Self.others { _ = try await client.put(beside, .bytes(body)) }
+        try await HTTPFailure.pause(pause)
     }
 
     /// Sends half of what it announces, then nothing until it is cancelled.
