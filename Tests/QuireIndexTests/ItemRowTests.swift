@@ -70,8 +70,7 @@ struct ItemRowTests {
     private static var row: ItemRow {
         let local = LocalRecord(
             kind: .file, mode: 0o644, size: 1, mtime: FileTime(nanoseconds: 1), ctime: FileTime(nanoseconds: 1),
-            inode: 5,
-            linkCount: 1, isDataless: false)
+            inode: 5, linkCount: 1, isDataless: false)
         return ItemRow(id: 7, parent: 1, name: Array("doc".utf8), local: local, container: "c0", since: 1)
     }
 

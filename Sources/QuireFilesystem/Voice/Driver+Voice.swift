@@ -43,8 +43,7 @@ extension Driver {
             return (nodes.map(table.identifier), nodes.contains { $0.writers > 0 })
         }
         guard !known.isEmpty, !isWritten, !parking.keepsLocked(known) else { return nil }
-        return SpokenChange(
-            change, at: place, to: places.count == 2 ? places[1] : nil, token: MountVoice.makeToken())
+        return SpokenChange(change, at: place, to: places.dropFirst().first, token: MountVoice.makeToken())
     }
 
     /// Those of the directories that nobody has asked for since they were made.
@@ -56,8 +55,9 @@ extension Driver {
     /// Where a change is made, and where a move goes to; without those that are not there, and none where nobody speaks.
     func places(of change: LocalChange) -> [SpokenChange.Place] {
         guard voice != nil else { return [] }
-        guard case .move(let path) = change.operation else { return [place(of: change.path)].compactMap { $0 } }
-        return [place(of: change.path), place(of: path)].compactMap { $0 }
+        var paths = [change.path]
+        if case .move(let path) = change.operation { paths.append(path) }
+        return paths.compactMap(place(of:))
     }
 
     private func place(of path: RelativePath) -> SpokenChange.Place? {

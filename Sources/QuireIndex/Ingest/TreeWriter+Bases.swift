@@ -130,14 +130,13 @@ extension TreeWriter {
         _ row: inout ItemRow, _ record: BaseRecord, movesBase: Bool, isNews: Bool, isInPlace: Bool = false
     ) throws {
         if isNews { takeTags(of: record, in: &row) }
-        var here = isInPlace ? try childrenBase(of: row.parent) : nil
+        let here = isInPlace ? try childrenBase(of: row.parent) : nil
         guard
             let (parent, name) = try here.flatMap({ parent in record.path.name.map { (parent, $0) } })
                 ?? basePlace(of: record)
         else { return }
         // The directory may have got a base just now.
-        if here == nil { here = try childrenBase(of: row.parent) }
-        row.parentBase = here
+        row.parentBase = try here ?? childrenBase(of: row.parent)
         if movesBase, let current = row.base { try moveBase(current.id, record, to: parent, name) }
         // A base that is another kind of thing than the item says nothing of it.
         let isLinked = record.kind == row.local.kind && row.role == .entry

@@ -184,15 +184,10 @@ struct SyncContext: Sendable {
             try await pool.run { () throws(SyncFailure) in
                 let staged: String
                 do throws(StoreError) { staged = try stage() } catch { throw SyncFailure(error) }
-                let result: LocalChangeResult
-                do throws(LocalChangeError) { result = try committer.commit(change(staged)) } catch {
-                    staging.discard(staged)
+                defer { staging.discard(staged) }
+                do throws(LocalChangeError) { return try committer.commit(change(staged)) } catch {
                     throw SyncFailure(error)
                 }
-                // What was done has it.
-                if case .done = result { return result }
-                staging.discard(staged)
-                return result
             }
         }
     }
