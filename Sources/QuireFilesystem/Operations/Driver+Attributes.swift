@@ -200,8 +200,9 @@ extension Driver {
         let before = try StoreCall.status(of: descriptor)
         let isPlaceholder = isDataless(descriptor, before)
         if isPlaceholder, size != 0 { return false }
-        // truncate(2) to the size that it has changes no time, ftruncate(2) does.
-        if file != nil || before.st_size != size { try StoreCall.check(ftruncate(descriptor.raw, size)) }
+        // Each as it was asked for: to the size that a file has, what becomes of its time is the file system's own, and
+        // what was allocated past the size is freed.
+        try StoreCall.check(file == nil ? Glibc.truncate(descriptor.proc, size) : ftruncate(descriptor.raw, size))
         // In this order: a placeholder that lost its mark too early would be taken for a file full of zeros.
         if isPlaceholder { try discardPlaceholder(node, descriptor) }
         try stripPrivileges(of: node, descriptor, before, caller)

@@ -2,6 +2,7 @@
 import os
 import resource
 
+import calls
 from place import NOT_LINKS
 from table import error_name, expect, fails, row, works
 from users import OWNER, STRANGER
@@ -46,6 +47,21 @@ def times(at, how, change):
     expect(after.st_mtime_ns > before.st_mtime_ns, True, "a later mtime")
     expect(after.st_ctime_ns > before.st_ctime_ns, True, "a later ctime")
     expect(after.st_atime_ns, before.st_atime_ns, "atime")
+
+
+@row("truncate", "{how} to the size that it has, {size}: frees what is allocated past it", how=WAYS, size=(0, 100, 10_200))
+def same_size(at, how, size):
+    path = at.file(content=CONTENT[:size])
+    works(calls.fallocate, at.open(path), calls.KEEP_SIZE, 1 << 16, 1 << 20)
+    before = os.stat(path)
+    yield
+    expect(before.st_blocks * 512 >= 1 << 20, True, "allocated")
+    works(cut, how, at, path, size)
+    after = os.stat(path)
+    expect(after.st_blocks * 512 < 1 << 16, True, "few blocks")
+    # What truncate(2) does to it is the file system's own.
+    if how == "ftruncate":
+        expect(after.st_mtime_ns > before.st_mtime_ns, True, "a later mtime")
 
 
 @row("truncate", "that fails changes nothing: {why}", why=("no right", "negative"))
