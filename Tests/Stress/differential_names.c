@@ -89,12 +89,12 @@ static void op_link(struct client *client, int side, struct random random, struc
 static void op_symlink(struct client *client, int side, struct random random, struct outcome *outcome) {
     char path[LONGEST_PATH], other[LONGEST_PATH];
     int root = draw_paths(client, side, &random, path, other);
-    /* Relative to the link, and of own names only: what is made through it is nobody else's. The directory itself only
-       where that is one's own: of a shared one, others change time and links between the two sides. */
+    /* Relative to the link, and of own names only: what is made through it is nobody else's. Never the directory itself: the
+       link may be moved to a shared one, whose time and links others change between the two sides. */
     char own[12];
     const char *name = strrchr(other, '/');
     snprintf(own, sizeof own, "/%da", client->process);
-    if (name == NULL || name[1] == 0) name = strncmp(path, "own-", 4) == 0 ? "/." : own;
+    if (name == NULL || name[1] == 0) name = own;
     settle(outcome, symlinkat(name + 1, root, path));
     status_at(root, path, &outcome->status);
 }
