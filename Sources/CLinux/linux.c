@@ -78,6 +78,8 @@ ssize_t quire_copy_file_range(int source, int64_t *source_offset, int target, in
     return copy_file_range(source, source_offset, target, target_offset, length, 0);
 }
 
+int quire_syncfs(int file) { return syncfs(file); }
+
 int quire_fallocate(int file, int mode, int64_t offset, int64_t length) { return fallocate(file, mode, offset, length); }
 
 int64_t quire_birth_time(int file) {

@@ -107,6 +107,17 @@ import Testing
         #expect(try directory.stagedNames().isEmpty)
     }
 
+    @Test("what was staged is written through, few or many; what is not there is told", arguments: [0, 1, 3, 4, 20])
+    func writtenThrough(count: Int) throws {
+        let paths = try (0..<count).map { _ in try home.staging.createFile().keep() }
+        try home.staging.writeThrough(paths)
+        #expect(try directory.stagedNames().count == count)
+        let missing = "\(home.staging.path)/missing"
+        #expect(code { () throws(StoreError) in try home.staging.writeThrough([missing]) } == .notFound)
+        let gone = Staging(path: "\(home.staging.path)/gone")
+        #expect(code { () throws(StoreError) in try gone.writeThrough(["a", "b", "c", "d"]) } == .notFound)
+    }
+
     @Test("a staged link has the target and mtime it was given")
     func stagedLink() throws {
         let mtime = FileTime(seconds: 1_234_567_890, nanoseconds: 987_654_321)

@@ -44,6 +44,8 @@ int quire_ficlone(int target, int source);
 // copy_file_range(2), fallocate(2).
 ssize_t quire_copy_file_range(int source, int64_t *source_offset, int target, int64_t *target_offset, size_t length);
 int quire_fallocate(int file, int mode, int64_t offset, int64_t length);
+// syncfs(2): writes the whole file system of an open file through.
+int quire_syncfs(int file);
 // statx(2): birth time of an open file (O_PATH is enough) in nanoseconds since 1970; -1 and ENODATA where none is kept.
 int64_t quire_birth_time(int file);
 // Gives the calling thread a umask of its own, apart from the process's (unshare(2) CLONE_FS), and sets it. Returns the

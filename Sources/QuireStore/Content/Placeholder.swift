@@ -60,14 +60,28 @@ package struct Placeholder: Sendable, Hashable {
     package static func create(
         _ placeholder: Placeholder, size: ByteCount, mtime: FileTime, mode: UInt16, in staging: Staging
     ) throws(StoreError) -> String {
+        let file = try make(placeholder, size: size, mtime: mtime, mode: mode, in: staging)
+        try file.descriptor.sync(file.path)
+        return file.keep()
+    }
+
+    /// As `create`, of one of many: to be installed once they are written through, by `Staging.writeThrough`.
+    package static func stage(
+        _ placeholder: Placeholder, size: ByteCount, mtime: FileTime, mode: UInt16, in staging: Staging
+    ) throws(StoreError) -> String {
+        try make(placeholder, size: size, mtime: mtime, mode: mode, in: staging).keep()
+    }
+
+    private static func make(
+        _ placeholder: Placeholder, size: ByteCount, mtime: FileTime, mode: UInt16, in staging: Staging
+    ) throws(StoreError) -> StagedFile {
         precondition(size > .zero, "an empty file needs no placeholder")
         let file = try staging.createFile("placeholder")
         try file.descriptor.setAttribute(StoreAttribute.placeholder, placeholder.encoded, file.path)
         try systemCall("set the size of", file.path) { ftruncate(file.descriptor.rawValue, off_t(size.bytes)) }
         try file.descriptor.setMode(mode, file.path)
         try file.descriptor.setModificationTime(mtime, file.path)
-        try file.descriptor.sync(file.path)
-        return file.keep()
+        return file
     }
 
     /// The attribute's value.

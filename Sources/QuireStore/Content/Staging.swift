@@ -64,6 +64,21 @@ package struct Staging: Sendable {
         try file.sync(path)
     }
 
+    /// Writes files that were made here through to the disk, with their attributes.
+    ///
+    /// Many at one go, by writing through the whole file system: to a disk, each fsync alone is a round trip.
+    package func writeThrough(_ paths: [String]) throws(StoreError) {
+        guard paths.count > Self.fewFiles else {
+            for path in paths { try OwnedDescriptor.open(path, O_RDONLY | O_NOFOLLOW).sync(path) }
+            return
+        }
+        let directory = try OwnedDescriptor.open(path, O_RDONLY | O_DIRECTORY)
+        try systemCall("write through", path) { quire_syncfs(directory.rawValue) }
+    }
+
+    /// So many are not worth writing through what else the file system has to write.
+    private static let fewFiles = 3
+
     /// Removes a staged file that is not needed any more; nothing happens when it is gone.
     package func discard(_ path: String) {
         if unlink(path) != 0, errno != ENOENT {

@@ -10,7 +10,8 @@ struct PullPass: Sendable {
     let withheld: [TreeUnit]
 
     private let made = MadeDirectories()
-    /// After so many units the index writes what they were, while more is done: what follows a pass waits for that.
+    /// So many are installed at one go. After so many units the index writes what they were, while more is done: what follows
+    /// a pass waits for that.
     private static let stretch = 256
 
     init(context: SyncContext, units: [TreeUnit], withheld: [TreeUnit]) {
@@ -59,16 +60,31 @@ struct PullPass: Sendable {
         if result.applied == 0 || moves.isEmpty {
             let forgotten = ready.filter(\.forgetsDirectory)
             let rest = ready.filter { !handled.contains($0) && !$0.forgetsDirectory }
-            let (course, most) = (RoundCourse(), context.settings.parallelTransfers)
-            let outcomes = await forEach(rest.enumerated(), limit: { course.parallelism(most) }) { number, unit in
-                if number % Self.stretch == Self.stretch - 1 { context.index.writeSoon() }
-                return (unit, await apply(unit, course))
-            }
-            for (unit, outcome) in outcomes { try note(unit, outcome, &result, &occupied) }
+            for (unit, outcome) in await applied(rest) { try note(unit, outcome, &result, &occupied) }
             try await forget(forgotten, &result, &occupied)
         }
         if result.applied == 0 { result.applied += try await clear(occupied) }
         return result
+    }
+
+    /// Carries out, in parallel, what nothing else waits for: first what only has to be installed, many at one go.
+    private func applied(_ units: [TreeUnit]) async -> [(TreeUnit, UnitOutcome)] {
+        let (course, most) = (RoundCourse(), context.settings.parallelTransfers)
+        let installations = units.filter(UnitApplier.isInstallation)
+        let stretches = stride(from: 0, to: installations.count, by: Self.stretch).map {
+            Array(installations[$0..<min($0 + Self.stretch, installations.count)])
+        }
+        // More would only wait for each other: what they make lies in one directory.
+        let installed = await forEach(stretches, limit: 2) { stretch in
+            defer { context.index.writeSoon() }
+            return zip(stretch, await applier.install(stretch)).map { ($0, $1) }
+        }
+        let others = units.filter { !UnitApplier.isInstallation($0) }
+        let applied = await forEach(others.enumerated(), limit: { course.parallelism(most) }) { number, unit in
+            if number % Self.stretch == Self.stretch - 1 { context.index.writeSoon() }
+            return (unit, await apply(unit, course))
+        }
+        return installed.flatMap { $0 } + applied
     }
 
     /// Carries out a step, unless the provider turned out to be gone.

@@ -163,33 +163,36 @@ struct SyncContext: Sendable {
         }
     }
 
-    /// Stages something and installs it, as `commitCoordinated`; by one thread at one go, as passing it on costs more than
-    /// either.
-    ///
-    /// - Parameters:
-    ///   - within: see `LocalChange`.
-    ///   - stage: returns the absolute path of what it made; nothing is there afterwards.
-    func install(
-        at path: RelativePath, dataless: Bool, expecting: LocalChange.Expectation, base: BaseRecord, within: UInt64?,
-        _ stage: @escaping @Sendable () throws(StoreError) -> String
-    ) async throws(SyncFailure) -> LocalChangeResult {
-        let change = { @Sendable (staged: String) in
-            LocalChange(
-                path: path, .install(stagedPath: staged, dataless: dataless), expecting: expecting, base: base,
-                within: within)
-        }
+    /// Stages what is to be installed and installs it, as `commitCoordinated`; by one thread at one go, as passing it on costs
+    /// more than either.
+    func install(_ installation: Installation) async throws(SyncFailure) -> LocalChangeResult {
         let (committer, staging) = (committer, staging)
-        return try await coordinated(change("").accesses, AcquireOptions(deadline: settings.claimDeadline)) {
+        return try await coordinated(installation.accesses, AcquireOptions(deadline: settings.claimDeadline)) {
             () async throws(SyncFailure) in
             try await pool.run { () throws(SyncFailure) in
-                let staged: String
-                do throws(StoreError) { staged = try stage() } catch { throw SyncFailure(error) }
-                defer { staging.discard(staged) }
-                do throws(LocalChangeError) { return try committer.commit(change(staged)) } catch {
-                    throw SyncFailure(error)
-                }
+                try Installation.perform([installation], staging, committer)[0].get()
             }
         }
+    }
+
+    /// The same with many, in order; each succeeds or fails for itself. Together they are written through to the disk only once.
+    ///
+    /// Where applications coordinate, each waits for those that present its item, and for no others.
+    func install(_ installations: [Installation]) async -> [Result<LocalChangeResult, SyncFailure>] {
+        let (coordinator, committer, staging) = (environment.coordinator, committer, staging)
+        guard coordinator.isActive else {
+            return await pool.run {
+                // Who begins to coordinate meanwhile is asked in the next round.
+                Installation.perform(installations, staging, committer) { !coordinator.isActive }
+            }
+        }
+        var results: [Result<LocalChangeResult, SyncFailure>] = []
+        for installation in installations {
+            do throws(SyncFailure) { results.append(.success(try await install(installation))) } catch {
+                results.append(.failure(error))
+            }
+        }
+        return results
     }
 
     /// Runs `body` with a claim. Its purpose is that of the mount: programs that have a file open are no claims in the way,
@@ -344,7 +347,7 @@ final class RestlessDocuments: Sendable {
 
 extension LocalChange {
     /// What it is to those who coordinate.
-    fileprivate var accesses: [Access] {
+    var accesses: [Access] {
         switch operation {
         case .install where expecting == .absent, .makeDirectory: [.writing(path)]
         // An app that has unsaved changes saves them first.

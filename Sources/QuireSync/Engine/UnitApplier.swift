@@ -26,7 +26,24 @@ struct UnitApplier: Sendable {
     let made: MadeDirectories
 
     func apply(_ unit: TreeUnit) async -> UnitOutcome {
-        let outcome = await perform(unit)
+        let result: Result<UnitOutcome, SyncFailure>
+        do throws(SyncFailure) {
+            result = .success(try await followed(unit.plan == [.compare] ? try await compared(unit) : unit))
+        } catch {
+            result = .failure(error)
+        }
+        return await concluded(unit, result)
+    }
+
+    /// What came of a unit, told to whoever has to know of it.
+    func concluded(_ unit: TreeUnit, _ result: Result<UnitOutcome, SyncFailure>) async -> UnitOutcome {
+        let outcome: UnitOutcome
+        switch result {
+        case .success(let reached):
+            outcome = reached
+            if outcome == .done, let subject = unit.subject(context.container.id) { await context.unpark(subject) }
+        case .failure(let failure): outcome = await failed(unit, failure)
+        }
         context.logger.debug(
             "pull", metadata: ["plan": "\(unit.plan.steps)", "unit": "\(unit)", "outcome": "\(outcome)"])
         return await toldWhenStuck(unit, outcome)
@@ -48,16 +65,6 @@ struct UnitApplier: Sendable {
         await context.park(subject, failure)
         if case .occupied(let place, _) = outcome { return .occupied(place, isTold: true) }
         return .failed(failure)
-    }
-
-    private func perform(_ unit: TreeUnit) async -> UnitOutcome {
-        do {
-            let outcome = try await followed(unit.plan == [.compare] ? try await compared(unit) : unit)
-            if outcome == .done, let subject = unit.subject(context.container.id) { await context.unpark(subject) }
-            return outcome
-        } catch {
-            return await failed(unit, error)
-        }
     }
 
     private func failed(_ unit: TreeUnit, _ failure: SyncFailure) async -> UnitOutcome {
@@ -106,10 +113,11 @@ struct UnitApplier: Sendable {
 extension UnitApplier {
     private func createLocal(_ unit: TreeUnit) async throws(SyncFailure) -> UnitOutcome {
         guard let remote = unit.remote, let target = unit.target else { return .nothing }
-        let mode = remote.mode ?? Self.defaultMode(remote.kind)
+        let mode = Self.mode(remote)
         guard let directory = made.find(unit.directory) else { return .later }
         guard remote.kind == .directory else {
-            return try await place(remote, mode: mode, at: target, in: directory, expecting: .absent)
+            return try await place(
+                installation(remote, mode, at: target, in: directory, .absent), at: target, in: directory)
         }
         // Object stores have no times of directories.
         let mtime = remote.mtime == .unknown ? context.clock.now() : remote.mtime
@@ -135,8 +143,9 @@ extension UnitApplier {
         } else if Self.isHere(local), let known = contentCameAgain(unit, remote) {
             return try await followed(known)
         } else {
+            let expected = LocalChange.Expectation.fingerprint(local.fingerprint)
             outcome = try await place(
-                remote, mode: mode(remote), at: local.path, in: .any, expecting: .fingerprint(local.fingerprint))
+                installation(remote, mode(remote), at: local.path, in: .any, expected), at: local.path, in: .any)
         }
         // What was here of the version before.
         if outcome == .done { context.arriving.drop(local.id) }
@@ -172,25 +181,10 @@ extension UnitApplier {
         return try await outcome(try await context.commitCoordinated(change), at: local.path, in: .any)
     }
 
-    /// Installs the remote item as what it is, or as a placeholder.
     private func place(
-        _ remote: RemoteItem, mode: UInt16, at path: RelativePath, in directory: WantedDirectory,
-        expecting: LocalChange.Expectation
+        _ installation: Installation, at path: RelativePath, in directory: WantedDirectory
     ) async throws(SyncFailure) -> UnitOutcome {
-        let mark = Placeholder(version: remote.version, container: context.container.id, checksum: remote.checksum)
-        let isDataless = remote.kind == .file && remote.size > .zero
-        let staging = context.staging
-        let result = try await context.install(
-            at: context.drivePath(path), dataless: isDataless, expecting: expecting, base: record(remote),
-            within: directory.inode
-        ) { () throws(StoreError) in
-            if remote.kind == .symlink {
-                return try staging.createLink(target: remote.symlinkTarget ?? [], mtime: remote.mtime)
-            }
-            guard isDataless else { return try staging.createEmpty(mtime: remote.mtime, mode: mode) }
-            return try Placeholder.create(mark, size: remote.size, mtime: remote.mtime, mode: mode, in: staging)
-        }
-        return try await outcome(result, at: path, in: directory)
+        try await outcome(try await context.install(installation), at: path, in: directory)
     }
 
     private static func isHere(_ local: LocalEntry) -> Bool {
@@ -289,7 +283,7 @@ extension UnitApplier {
     }
 
     /// What became of a change that brings an item to `place`: where it is stale, something may be in the way.
-    private func outcome(
+    func outcome(
         _ result: LocalChangeResult, at place: RelativePath, in directory: WantedDirectory
     ) async throws(SyncFailure) -> UnitOutcome {
         switch result {
