@@ -48,8 +48,23 @@ package struct Placeholder: Sendable, Hashable {
     /// The mark of the file at `path`; opens it only when it is a candidate. `.none` where nothing, or no file, is
     /// there.
     package static func mark(at path: RelativePath, in tree: DriveTree) throws(StoreError) -> Mark {
-        guard let status = try tree.status(at: path), isCandidate(status) else { return .none }
-        return try mark(of: try tree.openForReading(path), shown: path.description)
+        try look(at: path, in: tree).mark
+    }
+
+    /// The same with the status of what is there, nil where nothing is.
+    package static func look(
+        at path: RelativePath, in tree: DriveTree
+    ) throws(StoreError) -> (status: FileStatus?, mark: Mark) {
+        guard !path.isRoot else { return (try tree.status(at: path), .none) }
+        let location: DriveTree.Location
+        do throws(StoreError) { location = try tree.location(of: path) } catch {
+            guard error.code == .notFound else { throw error }
+            return (nil, .none)
+        }
+        let status = try location.status(shown: path)
+        guard let status, isCandidate(status) else { return (status, .none) }
+        let file = try location.openForReading(shown: path)
+        return (try file.status(), try mark(of: file, shown: path.description))
     }
 
     /// Makes a placeholder in `staging`, ready to be installed.

@@ -88,29 +88,15 @@ package final class DriveTree: Sendable {
             return OwnedDescriptor(
                 owning: try systemCall("open", rootPath) { openat(root.rawValue, ".", flags | O_CLOEXEC) })
         }
-        let location = try location(of: path)
-        let all = flags | O_NOFOLLOW | O_CLOEXEC
-        let descriptor = try systemCall("open", path.description) {
-            location.name.withCString { openat(location.directory.rawValue, $0, all, mode_t(mode)) }
-        }
-        return OwnedDescriptor(owning: descriptor)
+        return try location(of: path).open(flags, mode: mode, shown: path)
     }
 
     /// Opens the regular file at `path` for reading, which is no use of the document (`lastUse`) where its owner asks.
     ///
     /// - Throws: `.wrongKind` for anything but a regular file (a FIFO is not waited for); `.notFound` also for a link.
     package func openForReading(_ path: RelativePath) throws(StoreError) -> OwnedDescriptor {
-        let descriptor: OwnedDescriptor
-        do throws(StoreError) {
-            descriptor = try open(path, O_RDONLY | O_NONBLOCK | quire_O_NOATIME)
-        } catch {
-            guard error.errno == EPERM else { throw error }
-            descriptor = try open(path, O_RDONLY | O_NONBLOCK)
-        }
-        guard try descriptor.status().kind == .file else {
-            throw StoreError(.wrongKind, "\(path) is not a regular file")
-        }
-        return descriptor
+        guard !path.isRoot else { throw StoreError(.wrongKind, "\(path) is not a regular file") }
+        return try location(of: path).openForReading(shown: path)
     }
 
     /// Writes a directory's entries through to the disk.
@@ -138,6 +124,31 @@ package final class DriveTree: Sendable {
 }
 
 extension DriveTree.Location {
+    fileprivate func open(_ flags: Int32, mode: UInt16 = 0, shown path: RelativePath) throws(StoreError)
+        -> OwnedDescriptor
+    {
+        let all = flags | O_NOFOLLOW | O_CLOEXEC
+        let descriptor = try systemCall("open", path.description) {
+            name.withCString { openat(directory.rawValue, $0, all, mode_t(mode)) }
+        }
+        return OwnedDescriptor(owning: descriptor)
+    }
+
+    /// As `DriveTree.openForReading`.
+    func openForReading(shown path: RelativePath) throws(StoreError) -> OwnedDescriptor {
+        let file: OwnedDescriptor
+        do throws(StoreError) {
+            file = try open(O_RDONLY | O_NONBLOCK | quire_O_NOATIME, shown: path)
+        } catch {
+            guard error.errno == EPERM else { throw error }
+            file = try open(O_RDONLY | O_NONBLOCK, shown: path)
+        }
+        guard try file.status().kind == .file else {
+            throw StoreError(.wrongKind, "\(path) is not a regular file")
+        }
+        return file
+    }
+
     /// What lstat says of the entry; nil when there is none.
     package func status(shown path: RelativePath) throws(StoreError) -> FileStatus? {
         var raw = stat()

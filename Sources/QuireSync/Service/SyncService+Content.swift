@@ -78,7 +78,7 @@ extension SyncService: ContentSource {
         guard let engine = engine(for: path) else { return nil }
         let tree = environment.tree
         let (status, mark) = try await engine.context.store { () throws(StoreError) in
-            (try tree.status(at: path), try Placeholder.mark(at: path, in: tree))
+            try Placeholder.look(at: path, in: tree)
         }
         do {
             let item = try await environment.index.item(drivePath: path)
@@ -94,7 +94,7 @@ extension SyncService: ContentSource {
         let (path, tree) = (item.drivePath, environment.tree)
         guard let engine = engine(for: path), let version = item.base?.version else { return nil }
         let (status, mark) = try await engine.context.store { () throws(StoreError) in
-            (try tree.status(at: path), try Placeholder.mark(at: path, in: tree))
+            try Placeholder.look(at: path, in: tree)
         }
         guard status?.fingerprint == item.entry.fingerprint, mark.version == version else { return nil }
         return Sight(engine: engine, status: status, mark: mark, item: item)
@@ -183,7 +183,8 @@ extension SyncService: ContentSource {
             mode: { (isListed ? $0.mode : nil) ?? status.mode & 0o777 },
             // Where only this device changed the time it stays, and goes up later.
             mtime: { $0.version == version && !isListed ? status.mtime : nil })
-        defer { context.staging.discard(fetched.stagedPath) }
+        var isInPlace = false
+        defer { if !isInPlace { context.staging.discard(fetched.stagedPath) } }
         if fetched.item.version == version, let known = item?.base?.checksum ?? mark.checksum,
             let arrived = fetched.item.checksum, arrived != known
         {
@@ -193,10 +194,9 @@ extension SyncService: ContentSource {
         let change = LocalChange(
             path: path, .install(stagedPath: fetched.stagedPath, dataless: false),
             expecting: .fingerprint(status.fingerprint), base: base, keepsContent: fetched.item.version == version)
-        switch try await context.commit(change) {
-        case .done: return .done
-        case .busy, .stale: return .busy
-        }
+        guard case .done = try await context.commit(change) else { return .busy }
+        isInPlace = true
+        return .done
     }
 }
 
