@@ -67,19 +67,22 @@ struct PullPass: Sendable {
         return result
     }
 
-    /// Carries out, in parallel, what nothing else waits for: first what only has to be installed, many at one go.
+    /// Carries out, in parallel, what nothing else waits for: first what only has to be installed, many at one go where no
+    /// applications coordinate.
     private func applied(_ units: [TreeUnit]) async -> [(TreeUnit, UnitOutcome)] {
         let (course, most) = (RoundCourse(), context.settings.parallelTransfers)
-        let installations = units.filter(UnitApplier.isInstallation)
+        // Where they do, each waits for those that present its item, and for no others.
+        let isTogether = !context.isCoordinated
+        let installations = units.filter { isTogether && UnitApplier.isInstallation($0) }
         let stretches = stride(from: 0, to: installations.count, by: Self.stretch).map {
             Array(installations[$0..<min($0 + Self.stretch, installations.count)])
         }
         // More would only wait for each other: what they make lies in one directory.
         let installed = await forEach(stretches, limit: 2) { stretch in
             defer { context.index.writeSoon() }
-            return zip(stretch, await applier.install(stretch)).map { ($0, $1) }
+            return zip(stretch, await applier.installTogether(stretch)).map { ($0, $1) }
         }
-        let others = units.filter { !UnitApplier.isInstallation($0) }
+        let others = units.filter { !isTogether || !UnitApplier.isInstallation($0) }
         let applied = await forEach(others.enumerated(), limit: { course.parallelism(most) }) { number, unit in
             if number % Self.stretch == Self.stretch - 1 { context.index.writeSoon() }
             return (unit, await apply(unit, course))

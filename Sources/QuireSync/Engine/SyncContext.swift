@@ -107,6 +107,9 @@ struct SyncContext: Sendable {
     var settings: SyncSettings { environment.settings }
     var clock: SyncClock { environment.clock }
 
+    /// Whether applications coordinate just now.
+    var isCoordinated: Bool { environment.coordinator.isActive }
+
     /// A container's path, below the drive's root.
     func drivePath(_ path: RelativePath) -> RelativePath { container.root.appending(path) }
 
@@ -175,24 +178,12 @@ struct SyncContext: Sendable {
         }
     }
 
-    /// The same with many, in order; each succeeds or fails for itself. Together they are written through to the disk only once.
-    ///
-    /// Where applications coordinate, each waits for those that present its item, and for no others.
-    func install(_ installations: [Installation]) async -> [Result<LocalChangeResult, SyncFailure>] {
-        let (coordinator, committer, staging) = (environment.coordinator, committer, staging)
-        guard coordinator.isActive else {
-            return await pool.run {
-                // Who begins to coordinate meanwhile is asked in the next round.
-                Installation.perform(installations, staging, committer) { !coordinator.isActive }
-            }
+    /// The same with many, in order, where nobody coordinates: who begins to meanwhile finds the rest `.busy`. Each succeeds or
+    /// fails for itself; together they are written through to the disk only once.
+    func installTogether(_ installations: [Installation]) async -> [Result<LocalChangeResult, SyncFailure>] {
+        await pool.run { [self] in
+            Installation.perform(installations, staging, committer) { !isCoordinated }
         }
-        var results: [Result<LocalChangeResult, SyncFailure>] = []
-        for installation in installations {
-            do throws(SyncFailure) { results.append(.success(try await install(installation))) } catch {
-                results.append(.failure(error))
-            }
-        }
-        return results
     }
 
     /// Runs `body` with a claim. Its purpose is that of the mount: programs that have a file open are no claims in the way,
@@ -200,8 +191,8 @@ struct SyncContext: Sendable {
     private func coordinated<Value: Sendable>(
         _ accesses: [Access], _ options: AcquireOptions, _ body: () async throws(SyncFailure) -> Value
     ) async throws(SyncFailure) -> Value {
+        guard isCoordinated else { return try await body() }
         let coordinator = environment.coordinator
-        guard coordinator.isActive else { return try await body() }
         let claim: Claim
         do {
             claim = try await coordinator.acquire(accesses, purpose: .mount, options)

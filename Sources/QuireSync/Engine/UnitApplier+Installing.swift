@@ -8,16 +8,16 @@ extension UnitApplier {
         unit.plan == [.createLocal] && unit.remote.map { $0.kind != .directory } ?? false
     }
 
-    /// Applies units of which `isInstallation` holds, many at one go.
+    /// Applies units of which `isInstallation` holds, many at one go, where no applications coordinate.
     ///
     /// - Returns: what became of each, in order.
-    func install(_ units: [TreeUnit]) async -> [UnitOutcome] {
+    func installTogether(_ units: [TreeUnit]) async -> [UnitOutcome] {
         let sites = units.map { made.find($0.directory) }
         let ready = zip(units, sites).compactMap { unit, directory -> Installation? in
             guard let directory, let remote = unit.remote, let target = unit.target else { return nil }
             return installation(remote, Self.mode(remote), at: target, in: directory, .absent)
         }
-        var results = await context.install(ready)[...]
+        var results = await context.installTogether(ready)[...]
         var outcomes: [UnitOutcome] = []
         for (unit, directory) in zip(units, sites) {
             var result = Result<UnitOutcome, SyncFailure>.success(.later)
