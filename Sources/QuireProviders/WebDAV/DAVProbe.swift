@@ -9,7 +9,7 @@ import Synchronization
 struct DAVProbe {
     private let client: DAVClient
     private let root: RelativePath
-    private var abilities = DAVAbilities()
+    private(set) var abilities = DAVAbilities()
 
     /// - Throws: where the account cannot be written to at all, in the server's words.
     static func run(_ client: DAVClient) async throws(ProviderError) -> DAVAbilities {
@@ -34,7 +34,8 @@ struct DAVProbe {
         return false
     }
 
-    private init(client: DAVClient, root: RelativePath) {
+    /// - Parameter root: a directory of the probe's own, which is there before anything is tried.
+    init(client: DAVClient, root: RelativePath) {
         self.client = client
         self.root = root
     }
@@ -118,9 +119,12 @@ struct DAVProbe {
         }
     }
 
-    private mutating func tryLocks() async throws(ProviderError) {
-        try await make(child("lock"))
-        try await tryLocks(child("lock"))
+    /// A busy server may lose a lock while it sets or ends another one (Apache): it is believed to have none after three tries.
+    mutating func tryLocks() async throws(ProviderError) {
+        for name in ["lock-1", "lock-2", "lock-3"] as [FileName] where !abilities.locks {
+            try await make(child(name))
+            try await tryLocks(child(name))
+        }
     }
 
     private mutating func tryLocks(_ path: RelativePath) async throws(ProviderError) {
@@ -129,7 +133,7 @@ struct DAVProbe {
         let told = first.isAlone(in: try await client.locks(path))
         client.lockNames.state.withLock { $0.areTold = told }
         let renewed = try await sure { [client] () throws(ProviderError) in try await client.refresh(first) }
-        _ = try await client.unlock(first)
+        for lock in [first, second.granted].compactMap(\.self) { _ = try await client.unlock(lock) }
         guard let third = try await lock(path).granted else { return }
         _ = try await client.unlock(third)
         abilities.locks = second.answer.status == 423 && renewed.isSuccess

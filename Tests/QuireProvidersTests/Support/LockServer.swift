@@ -16,6 +16,8 @@ final class LockServer: Sendable {
         var sharedGrants = 0
         /// Of two that it grants at once, remembers the other's only.
         var remembersLater = false
+        /// That many LOCKs are granted and forgotten at once.
+        var lost = 0
     }
 
     private struct State {
@@ -67,6 +69,9 @@ final class LockServer: Sendable {
     ) -> (status: String, fields: [String], body: String) {
         let words = head.split(whereSeparator: \.isWhitespace).map(String.init)
         switch words[0] {
+        case "LOCK" where state.held.contains { head.contains("<\($0.token)>") }:
+            state.log.append("LOCK renewed")
+            return ("200 OK", [], "")
         case "LOCK": return lock(&state, body)
         case "UNLOCK":
             let token = head.split(separator: "Lock-Token: <").last?.prefix { $0 != ">" } ?? ""
@@ -98,7 +103,9 @@ final class LockServer: Sendable {
         state.granted += 1
         let token = "urn:\(state.granted)"
         let owner = body.split(separator: "<D:owner>").last?.prefix { $0 != "<" } ?? ""
-        state.held.append(DAVResource.KnownLock(token: token, owner: String(owner)))
+        if state.granted > state.manners.lost {
+            state.held.append(DAVResource.KnownLock(token: token, owner: String(owner)))
+        }
         if state.granted <= state.manners.sharedGrants {
             if state.manners.remembersLater { state.held = [] }
             state.held.append(DAVResource.KnownLock(token: "urn:other", owner: "other"))

@@ -22,6 +22,15 @@ struct DAVLockTests {
         #expect(server.log == ["LOCK", "PROPFIND", "look", "UNLOCK urn:1"])
     }
 
+    @Test("A server that loses a lock for once is not taken for one without locks", arguments: [0, 1, 3, 1000])
+    func lost(count: Int) async throws {
+        let server = try LockServer(LockServer.Manners(lost: count))
+        var probe = DAVProbe(client: server.client(), root: "scratch")
+        try await probe.tryLocks()
+        #expect(probe.abilities.locks == (count < 1000), "\(server.log)")
+        #expect(count == 1000 || !server.log.isEmpty && server.log.filter { $0 == "LOCK renewed" }.count == 1)
+    }
+
     @Test(
         "A lock that two were granted is given back, and nothing is looked at before one is held alone",
         arguments: ways, [false, true])
