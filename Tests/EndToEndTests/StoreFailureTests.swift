@@ -81,8 +81,10 @@ extension EndToEnd {
                 )
                 let answers = try await changes(drive) {
                     // The quota counts what was committed.
+                    // In small steps at last: what a large one leaves is room for a small document.
                     let fill = await drive.shell(
-                        "for i in $(seq 40); do head -c 1M /dev/urandom > filler$i && sync filler$i || exit 1; done"
+                        "for size in 1M 64K 4K; do for i in $(seq 40); do "
+                            + "head -c $size /dev/urandom > filler$size$i && sync filler$size$i || break; done; done"
                     ).run()
                     #expect(fill.errors.contains("quota exceeded"), "\(fill)")
                 }
