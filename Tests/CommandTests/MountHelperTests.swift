@@ -54,6 +54,7 @@ struct MountHelperTests {
             ["defaults,noauto,user,users,nofail,_netdev,x-systemd.automount,x-gvfs-show,comment=mine,user=ada"])
         #expect(try request == MountRequest())
         #expect(try MountRequest(["rw,dev,suid,ro,nosuid,noexec"]).kernel == ["dev", "ro", "nosuid", "noexec"])
+        #expect(try MountRequest(["defaults,default_permissions"]).kernel == ["default_permissions"])
         #expect(try MountRequest(["noatime,atime,sync,async"]).kernel == ["atime", "async"])
         #expect(try MountRequest(["uid=1000,umask=022"]).ignored == ["uid=1000", "umask=022"])
         for wrong in ["remount", "users=3,frob", "readers", "roo"] {

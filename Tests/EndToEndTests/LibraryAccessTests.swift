@@ -113,6 +113,42 @@ extension EndToEnd {
             }
         }
 
+        @Test(
+            "A program that waits for an app keeps no directory from others, by whichever path",
+            arguments: [
+                "doc": [
+                    "mv -f .doc.swx doc", "mv doc moved", "rm doc", "python3 -c 'import os; os.truncate(\"doc\", 0)'",
+                ],
+                "made": [
+                    "mv .doc.swx made", ": > made", "mkdir made", "ln -s doc made", "ln .doc.swx made", "mkfifo made",
+                ],
+            ], ["", "dir/"])
+        func keepsNoDirectory(doings: (key: String, value: [String]), place: String) async throws {
+            try await Workspace.use { space in
+                let drive = try await space.drive()
+                try await drive.mount(options: ["-o", "default_permissions"])
+                let app = try App()
+                let item = "\(drive.mountpoint)/\(place)\(doings.key)"
+                for doing in doings.value {
+                    try await drive.sh(
+                        "rm -rf dir made moved; mkdir dir; cd ./\(place); echo text > doc; echo more > .doc.swx")
+                    try app.tell("access w async - write:\(item)")
+                    #expect(try await app.next() == "granted w \(item)")
+                    // By a path of which only the last name lies in the drive.
+                    async let program = drive.sh("cd ./\(place); \(doing)")
+                    try await eventually("it waits", seconds: 20) {
+                        await drive.quire("coordination").output.contains("waits for")
+                    }
+                    // As an app does that saves under another name while it has access.
+                    let others = "cd ./\(place); touch new; mv new newer; ln newer third; rm newer third; ls -l"
+                    try await drive.sh("timeout 3 sh -ec '\(others)'")
+                    try app.tell("tell w end")
+                    #expect(try await app.next() == "ended w")
+                    _ = try await program
+                }
+            }
+        }
+
         @Test("Two processes wait for each other as the table says")
         func waitTable() async throws {
             try await Workspace.use { space in

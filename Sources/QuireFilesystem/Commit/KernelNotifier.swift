@@ -91,13 +91,15 @@ final class KernelNotifier: Sendable {
 
     private func whenPassed(_ body: @escaping @Sendable () -> Void, _ barrier: @escaping @Sendable () -> Void) {
         let passed = DispatchSemaphore(value: 0)
+        // Of each by itself: several that wait for one directory do not add up.
+        let deadline = DispatchTime.now() + Self.patience
         pending.add(1, ordering: .acquiringAndReleasing)
         waits.async {
             barrier()
             passed.signal()
         }
         settled.async { [self] in
-            _ = passed.wait(timeout: .now() + Self.patience)
+            _ = passed.wait(timeout: deadline)
             body()
             pending.subtract(1, ordering: .acquiringAndReleasing)
         }

@@ -45,8 +45,9 @@ enum FuseSession {
         let source = options.source.flatMap { $0 == "," || $0 == "\\" ? "\\\($0)" : "\($0)" }
         var words = ["fsname=\(String(source))", "subtype=quire"]
         // A mount that is root's alone needs no checks of the kernel's, and each would ask anew for the attributes of the
-        // directory that the last change was made in.
-        if options.allowOther || geteuid() != 0 { words.append("default_permissions") }
+        // directory that the last change was made in. Whoever wants them there, for what `PatientRetries` has by them, asks.
+        let checks = "default_permissions"
+        if options.allowOther || geteuid() != 0, !options.others.contains(checks) { words.append(checks) }
         if options.allowOther { words.append("allow_other") }
         return (words + options.others).joined(separator: ",")
     }

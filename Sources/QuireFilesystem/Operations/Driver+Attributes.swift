@@ -57,11 +57,20 @@ struct AttributeChange: Sendable {
 }
 
 extension Driver {
-    /// GETATTR. Never waits for anybody.
+    /// GETATTR. `stat` never waits for anybody; a call that begins anew does, where the kernel looks at its directory first.
     func attributes(_ reply: consuming Reply, _ node: Node) {
+        if retries.isEmpty || !node.isDirectory { return performAttributes(reply, node) }
+        waitForRetry(reply) { driver, reply in driver.performAttributes(reply, node) }
+    }
+
+    private func performAttributes(_ reply: consuming Reply, _ node: Node) {
         let moment = table.moment
         switch Result(catching: { () throws(DriverError) in try resolver.status(node) }) {
-        case .success(let status): reply.attributes(table.shown(status, of: node, asOf: moment))
+        case .success(let status):
+            var shown = table.shown(status, of: node, asOf: moment)
+            // Who is about to begin anew is to ask for it, too.
+            if node.isDirectory, !retries.isEmpty { shown.mayBeKept = false }
+            reply.attributes(shown)
         case .failure(let error): reply.error(error.errno)
         }
     }
@@ -86,7 +95,8 @@ extension Driver {
         } else if mustAskCoordinator, !change.isAccessTimeOnly {
             let accesses = accesses(writing: node, change.size == nil ? .contentIndependentMetadataOnly : .inPlace)
             // truncate(2) alone begins anew; what is done through a descriptor does not.
-            coordinated(reply, accesses, mayRetry: file == nil && change.size != nil) { driver, reply, claim in
+            let restart = file == nil && change.size != nil ? restart(of: node) : nil
+            coordinated(reply, accesses, restart: restart) { driver, reply, claim in
                 let thread = reply.caller.pid
                 if file == nil, driver.wasReplaced(node, accesses), driver.staleAnswers.mayAnswer(thread) {
                     return reply.error(ESTALE)

@@ -42,7 +42,9 @@ extension Driver {
     ) {
         if mustAskCoordinator {
             let accesses = accesses(writing: name, in: directory)
-            coordinated(reply, accesses) { driver, reply, claim in
+            let restart = Restart(directories: [directory], newName: name)
+            coordinated(reply, accesses, restart: restart) { driver, reply, claim in
+                driver.staleAnswers.settle(reply.caller.pid)
                 driver.performMake(reply, directory, name, mode, claim, call)
             }
         } else {
@@ -135,7 +137,9 @@ extension Driver {
         }
         if mustAskCoordinator {
             let accesses = accesses(writing: name, in: directory)
-            coordinated(reply, accesses, passes: passes) { driver, reply, claim in
+            let restart = Restart(directories: [directory], newName: name)
+            coordinated(reply, accesses, passes: passes, restart: restart) { driver, reply, claim in
+                driver.staleAnswers.settle(reply.caller.pid)
                 driver.performCreate(reply, directory, name, mode, flags, claim)
             }
         } else {
@@ -247,7 +251,9 @@ extension Driver {
     func link(_ reply: consuming Reply, _ node: Node, _ directory: Node, _ name: FileName) {
         if mustAskCoordinator {
             let accesses = accesses(writing: name, in: directory)
-            coordinated(reply, accesses) { driver, reply, claim in
+            let restart = Restart(directories: [directory], newName: name)
+            coordinated(reply, accesses, restart: restart) { driver, reply, claim in
+                driver.staleAnswers.settle(reply.caller.pid)
                 driver.performLink(reply, node, directory, name, claim)
             }
         } else {

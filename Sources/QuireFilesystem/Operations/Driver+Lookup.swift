@@ -23,8 +23,7 @@ extension Driver {
         switch found {
         case .success((let node, let status)?): answer(reply, entry: node, status, asOf: moment)
         case .success(nil):
-            // With that the call ends, mostly.
-            staleAnswers.settle(reply.caller.pid)
+            staleAnswers.settle(reply.caller.pid, missing: name)
             reply.noEntry()
         case .failure(let error): reply.error(error.errno)
         }

@@ -39,7 +39,8 @@ extension Driver {
             let isWriter = Self.isWriter(flags) || flags & O_TRUNC != 0
             let accesses = isWriter ? accesses(writing: node) : accesses(reading: node)
             let keepsLock = flags & O_TRUNC != 0 && writesBack.load(ordering: .relaxed)
-            coordinated(reply, accesses, passes: passes, mayRetry: keepsLock) { driver, reply, claim in
+            coordinated(reply, accesses, passes: passes, restart: keepsLock ? restart(of: node) : nil) {
+                driver, reply, claim in
                 if driver.wasReplaced(node, accesses), driver.staleAnswers.mayAnswer(reply.caller.pid) {
                     return reply.error(ESTALE)
                 }

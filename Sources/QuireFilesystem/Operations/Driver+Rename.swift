@@ -38,7 +38,8 @@ extension Driver {
         if mustAskCoordinator {
             let isSave = flags & Self.exchange == 0 ? isSafeSave(source, target) : isSafeExchange(source, target)
             let accesses = accesses(moving: source, to: target, isSave: isSave)
-            coordinated(reply, accesses, passes: passes, mayRetry: true) { driver, reply, claim in
+            let restart = Restart(directories: [source.directory, target.directory], newName: target.name)
+            coordinated(reply, accesses, passes: passes, restart: restart) { driver, reply, claim in
                 driver.staleAnswers.settle(reply.caller.pid)
                 driver.performRename(reply, source, target, flags, isSave: isSave, claim, hasAsked: true)
             }

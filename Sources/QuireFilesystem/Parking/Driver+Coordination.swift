@@ -32,6 +32,11 @@ extension Driver {
             + accesses(writing: target.name, in: target.directory, isSave ? .inPlace : .replacing)
     }
 
+    /// The restart of a call that reaches a file by its path.
+    func restart(of node: Node) -> Restart {
+        Restart(directories: table.locked { _ in node.names.map(\.directory) }, newName: nil)
+    }
+
     /// Whether a file lost its last name while leave was waited for: a presenter that was asked saved by putting another file
     /// in its place. ESTALE has the kernel look the name up again, and ask for the new file; see `StaleAnswers`.
     func wasReplaced(_ node: Node, _ accesses: [Access]) -> Bool {
@@ -45,16 +50,16 @@ extension Driver {
     /// - Parameters:
     ///   - passes: a `Pass` is enough. The operation looks inside the gate whether that `isStale`, and begins anew without
     ///     `passes` where it is.
-    ///   - mayRetry: the kernel keeps locks meanwhile and begins anew after ESTALE, see `PatientRetries`.
+    ///   - restart: the kernel keeps locks meanwhile and begins anew after ESTALE, see `PatientRetries`.
     ///   - operation: gets the claim, which lasts until it is let go of; nil where there is none.
     func coordinated(
-        _ reply: consuming Reply, _ accesses: [Access], passes: Bool = false, mayRetry: Bool = false,
+        _ reply: consuming Reply, _ accesses: [Access], passes: Bool = false, restart: Restart? = nil,
         _ operation: @escaping @Sendable (Driver, consuming Reply, HeldClaim?) -> Void
     ) {
         guard !accesses.isEmpty else { return operation(self, reply, nil) }
         let coordinator = services.coordinator
         let thread = reply.caller.pid
-        let waited = retries.take(thread, mayRetry ? accesses : [])
+        let waited = retries.take(thread, restart == nil ? [] : accesses)
         switch waited {
         case .granted(let claim, let isCovered): return perform(operation, reply, claim, isCovered)
         case .failed(let error):
@@ -73,8 +78,10 @@ extension Driver {
         let wanted = coordinator.uncovered(accesses, process: process)
         guard !wanted.isEmpty else { return operation(self, reply, HeldClaim(nil, of: coordinator)) }
         let wish = PatientRetries.Wish(accesses: accesses, wanted: wanted, process: process)
-        if mayRetry, waited == nil, staleAnswers.mayAnswer(thread) {
+        if let restart, waited == nil, staleAnswers.mayAnswer(thread, newName: restart.newName) {
             retries.expect(thread, wish)
+            // Walking its path anew, the kernel asks for the attributes of these before it locks them.
+            for directory in restart.directories { notifier.attributesChanged(table.identifier(directory)) }
             return reply.error(ESTALE)
         }
         let held = ClaimSlot()
@@ -111,7 +118,7 @@ extension Driver {
         withExtendedLifetime(claim) {}
     }
 
-    /// Has a thread wait whose request comes again, where it asks for a name first.
+    /// Has a thread wait whose request comes again, where it asks for its directory or a name first.
     func waitForRetry(
         _ reply: consuming Reply, _ operation: @escaping @Sendable (Driver, consuming Reply) -> Void
     ) {

@@ -7,11 +7,16 @@ import Synchronization
 ///
 /// The kernel has locked the document (and its directory) when it asks to rename over it, to remove it or to cut it short;
 /// were that request to wait for an app, the app could not write the document meanwhile. So it is answered ESTALE, once. The
-/// kernel then lets go of its locks and begins anew, by asking for the names again; that request waits in its stead.
+/// kernel then lets go of its locks and walks the path anew. Where it checks permissions itself it asks for the directory's
+/// attributes first, which it was made to forget; that request waits in its stead.
 ///
-///     RENAME ──▶ must wait: ESTALE        locks: both directories, the document
-///     LOOKUP ──▶ waits for the claim      locks: none, or the directory's where the path has no other in the drive
-///     RENAME ──▶ has the claim
+///     RENAME  ──▶ must wait: ESTALE       locks: both directories, the document
+///     GETATTR ──▶ waits for the claim     locks: none
+///     LOOKUP                              locks: both directories
+///     RENAME  ──▶ has the claim
+///
+/// Without the kernel's checks (a mount that is root's alone) the first LOOKUP waits: of a directory on the path without a
+/// lock, or of the last name with the directory's.
 final class PatientRetries: Sendable {
     /// What a thread waits for.
     struct Wish: Sendable {
@@ -39,7 +44,7 @@ final class PatientRetries: Sendable {
         case failed(DriverError)
     }
 
-    private struct Entry {
+    private struct Expected {
         let wish: Wish
         let number: UInt64
         var hasBegun = false
@@ -48,8 +53,8 @@ final class PatientRetries: Sendable {
 
     private let count = Atomic<Int>(0)
     // Taken alone.
-    private let state = Lock<(next: UInt64, entries: [pid_t: Entry])>((0, [:]))
-    /// In which the kernel asks for the first name. Nothing is held meanwhile.
+    private let state = Lock<(next: UInt64, entries: [pid_t: Expected])>((0, [:]))
+    /// In which the kernel asks for the directory or the first name. Nothing is held meanwhile.
     private static let firstPatience = Duration.seconds(30)
     /// In which it is back, once it has the names.
     private static let patience = Duration.seconds(2)
@@ -61,14 +66,14 @@ final class PatientRetries: Sendable {
     func expect(_ thread: pid_t, _ wish: Wish) {
         let number = state.withLock { state -> UInt64 in
             state.next += 1
-            state.entries[thread] = Entry(wish: wish, number: state.next)
+            state.entries[thread] = Expected(wish: wish, number: state.next)
             count.store(state.entries.count, ordering: .relaxed)
             return state.next
         }
         endLater(thread, number, Self.firstPatience)
     }
 
-    /// The thread asks for a name: what it is to wait for there. Once.
+    /// The thread asks for a directory or a name: what it is to wait for there. Once.
     func begin(_ thread: pid_t) -> Wish? {
         guard !isEmpty else { return nil }
         return state.withLock { state in
@@ -87,7 +92,7 @@ final class PatientRetries: Sendable {
         if let number { endLater(thread, number, Self.patience) }
     }
 
-    /// A thread asks for something other than a name: its request is back, or its call has ended without and its claim ends.
+    /// A thread asks for something other than those: its request is back, or its call has ended without and its claim ends.
     ///
     /// - Parameter accesses: none where such a request does not come back.
     /// - Returns: nil where it is a new one.
@@ -97,7 +102,7 @@ final class PatientRetries: Sendable {
         return entry.wish.isFor(accesses) ? entry.outcome : .unknown
     }
 
-    private func remove(_ thread: pid_t) -> Entry? {
+    private func remove(_ thread: pid_t) -> Expected? {
         state.withLock { state in
             defer { count.store(state.entries.count, ordering: .relaxed) }
             return state.entries.removeValue(forKey: thread)
@@ -115,7 +120,7 @@ final class PatientRetries: Sendable {
 
     private func expire(_ thread: pid_t, _ number: UInt64) {
         // Ends a claim outside of the lock.
-        let expired = state.withLock { state -> Entry? in
+        let expired = state.withLock { state -> Expected? in
             guard let entry = state.entries[thread], entry.number == number else { return nil }
             // It waits still.
             if entry.hasBegun, case .unknown = entry.outcome { return nil }
@@ -124,4 +129,12 @@ final class PatientRetries: Sendable {
         }
         withExtendedLifetime(expired) {}
     }
+}
+
+/// Where the kernel begins a call anew that was answered ESTALE.
+struct Restart {
+    /// On its paths the last ones, which it locks afterwards.
+    let directories: [Node]
+    /// The name that it makes, which need not be there.
+    let newName: FileName?
 }

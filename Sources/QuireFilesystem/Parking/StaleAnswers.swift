@@ -9,16 +9,18 @@ import Synchronization
 final class StaleAnswers: Sendable {
     private let count = Atomic<Int>(0)
     // Taken alone.
-    private let threads = Lock<Set<pid_t>>([])
+    private let threads = Lock<[pid_t: FileName?]>([:])
     /// Of those who were killed before they came back.
     private static let most = 1024
 
     /// Whether a thread's request may be answered ESTALE, which it is then. False where the one before was, and forgets that.
-    func mayAnswer(_ thread: pid_t) -> Bool {
+    ///
+    /// - Parameter newName: the name that its call makes: that it is not there does not end the call.
+    func mayAnswer(_ thread: pid_t, newName: FileName? = nil) -> Bool {
         threads.withLock { threads in
             defer { count.store(threads.count, ordering: .relaxed) }
-            if threads.remove(thread) != nil { return false }
-            Self.add(thread, to: &threads)
+            if threads.removeValue(forKey: thread) != nil { return false }
+            Self.add(thread, newName, to: &threads)
             return true
         }
     }
@@ -27,21 +29,31 @@ final class StaleAnswers: Sendable {
     /// the second request finds is taken, too.
     func note(_ thread: pid_t) {
         threads.withLock { threads in
-            Self.add(thread, to: &threads)
+            Self.add(thread, nil, to: &threads)
             count.store(threads.count, ordering: .relaxed)
         }
     }
 
-    private static func add(_ thread: pid_t, to threads: inout Set<pid_t>) {
+    private static func add(_ thread: pid_t, _ newName: FileName?, to threads: inout [pid_t: FileName?]) {
         if threads.count >= most { threads.removeAll() }
-        threads.insert(thread)
+        threads.updateValue(newName, forKey: thread)
     }
 
     /// The thread's call ends with another answer. One relaxed atomic load while there are none.
     func settle(_ thread: pid_t) {
         guard count.load(ordering: .relaxed) > 0 else { return }
         threads.withLock { threads in
-            threads.remove(thread)
+            threads.removeValue(forKey: thread)
+            count.store(threads.count, ordering: .relaxed)
+        }
+    }
+
+    /// The thread asked for a name that is not there: with that its call ends, mostly.
+    func settle(_ thread: pid_t, missing name: FileName) {
+        guard count.load(ordering: .relaxed) > 0 else { return }
+        threads.withLock { threads in
+            if let newName = threads[thread], newName == name { return }
+            threads.removeValue(forKey: thread)
             count.store(threads.count, ordering: .relaxed)
         }
     }

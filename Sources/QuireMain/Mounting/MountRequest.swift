@@ -58,13 +58,13 @@ struct MountRequest: Sendable, Equatable {
     /// What the kernel does for every file system.
     private static let forKernel: Set<String> = [
         "ro", "rw", "exec", "noexec", "suid", "nosuid", "dev", "nodev", "sync", "async", "dirsync", "atime", "noatime",
-        "diratime", "nodiratime",
+        "diratime", "nodiratime", "default_permissions",
     ]
 
     /// What mount(8) and systemd read in fstab, and what holds anyway.
     private static let forOthers: Set<String> = [
         "defaults", "auto", "noauto", "user", "nouser", "users", "owner", "group", "nofail", "_netdev", "comment",
-        "default_permissions", "relatime", "norelatime", "strictatime", "lazytime", "nolazytime", "silent", "loud",
+        "relatime", "norelatime", "strictatime", "lazytime", "nolazytime", "silent", "loud",
     ]
 
     /// Of other FUSE file systems, where they change what files look like; here files look as they are.
