@@ -124,18 +124,33 @@ package struct S3Client: Sendable {
     ///
     /// - Throws: `.failed` for a listing that leads back to where it was, or does not end.
     func listAll(_ prefix: [UInt8], after first: S3Page) async throws(ProviderError) -> [S3Object] {
-        var objects = first.objects
-        var next = first.next
+        try await rest(prefix, after: first) { _, _ in true }.objects
+    }
+
+    /// The objects and the directories just below `prefix`, as one page.
+    ///
+    /// - Parameter goesOn: whether it does after so many pages and all that is in them; where it does not, `next` is there.
+    func listLevel(
+        _ prefix: [UInt8], while goesOn: (_ pages: Int, _ found: S3Page) -> Bool
+    ) async throws(ProviderError) -> S3Page {
+        try await rest(prefix, isShallow: true, after: list(prefix, isShallow: true), while: goesOn)
+    }
+
+    private func rest(
+        _ prefix: [UInt8], isShallow: Bool = false, after first: S3Page, while goesOn: (Int, S3Page) -> Bool
+    ) async throws(ProviderError) -> S3Page {
+        var found = first
         var passed: Set<String> = []
-        while let token = next {
-            guard passed.insert(token).inserted, objects.count <= Self.listingLimit else {
+        while let token = found.next, goesOn(passed.count + 1, found) {
+            guard passed.insert(token).inserted, found.objects.count <= Self.listingLimit else {
                 throw ProviderError(.failed, "\(address.place): the store's listing does not end")
             }
-            let page = try await list(prefix, from: token)
-            objects += page.objects
-            next = page.next
+            let page = try await list(prefix, isShallow: isShallow, from: token)
+            found.objects += page.objects
+            found.prefixes += page.prefixes
+            found.next = page.next
         }
-        return objects
+        return found
     }
 
     /// What is below a directory, its marker included; two objects at least, where there are as many.

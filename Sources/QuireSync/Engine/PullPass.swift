@@ -73,7 +73,8 @@ struct PullPass: Sendable {
         let (course, most) = (RoundCourse(), context.settings.parallelTransfers)
         // Where they do, each waits for those that present its item, and for no others.
         let isTogether = !context.isCoordinated
-        let installations = units.filter { isTogether && UnitApplier.isInstallation($0) }
+        let isInstalled = { (unit: TreeUnit) in isTogether && UnitApplier.isInstallation(unit) }
+        let installations = units.filter(isInstalled)
         let stretches = stride(from: 0, to: installations.count, by: Self.stretch).map {
             Array(installations[$0..<min($0 + Self.stretch, installations.count)])
         }
@@ -82,7 +83,7 @@ struct PullPass: Sendable {
             defer { context.index.writeSoon() }
             return zip(stretch, await applier.installTogether(stretch)).map { ($0, $1) }
         }
-        let others = units.filter { !isTogether || !UnitApplier.isInstallation($0) }
+        let others = units.filter { !isInstalled($0) }
         let applied = await forEach(others.enumerated(), limit: { course.parallelism(most) }) { number, unit in
             if number % Self.stretch == Self.stretch - 1 { context.index.writeSoon() }
             return (unit, await apply(unit, course))

@@ -15,7 +15,7 @@ extension UnitApplier {
         let sites = units.map { made.find($0.directory) }
         let ready = zip(units, sites).compactMap { unit, directory -> Installation? in
             guard let directory, let remote = unit.remote, let target = unit.target else { return nil }
-            return installation(remote, Self.mode(remote), at: target, in: directory, .absent)
+            return installation(of: remote, at: target, in: directory)
         }
         var results = await context.installTogether(ready)[...]
         var outcomes: [UnitOutcome] = []
@@ -31,6 +31,13 @@ extension UnitApplier {
             outcomes.append(await concluded(unit, result))
         }
         return outcomes
+    }
+
+    /// What is new here, of a kind other than a directory.
+    func installation(
+        of remote: RemoteItem, at path: RelativePath, in directory: WantedDirectory
+    ) -> Installation {
+        installation(remote, remote.mode ?? Self.defaultMode(remote.kind), at: path, in: directory, .absent)
     }
 
     /// The remote item as what it is, or as a placeholder.
@@ -51,7 +58,4 @@ extension UnitApplier {
             path: context.drivePath(path), content: content, expecting: expecting, base: record(remote),
             within: directory.inode)
     }
-
-    /// The mode of what is new here.
-    static func mode(_ remote: RemoteItem) -> UInt16 { remote.mode ?? defaultMode(remote.kind) }
 }

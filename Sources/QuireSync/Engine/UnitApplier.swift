@@ -113,14 +113,13 @@ struct UnitApplier: Sendable {
 extension UnitApplier {
     private func createLocal(_ unit: TreeUnit) async throws(SyncFailure) -> UnitOutcome {
         guard let remote = unit.remote, let target = unit.target else { return .nothing }
-        let mode = Self.mode(remote)
         guard let directory = made.find(unit.directory) else { return .later }
         guard remote.kind == .directory else {
-            return try await place(
-                installation(remote, mode, at: target, in: directory, .absent), at: target, in: directory)
+            return try await place(installation(of: remote, at: target, in: directory), at: target, in: directory)
         }
         // Object stores have no times of directories.
         let mtime = remote.mtime == .unknown ? context.clock.now() : remote.mtime
+        let mode = remote.mode ?? Self.defaultMode(remote.kind)
         let change = LocalChange(
             path: context.drivePath(target), .makeDirectory(mode: mode, mtime: mtime), expecting: .absent,
             base: record(remote), within: directory.inode)
