@@ -22,7 +22,7 @@ enum S3Sign: String, CaseIterable {
     private static let directoryVersion = digest(.directory)
 
     private static func digest(_ sign: S3Sign) -> ProviderVersion {
-        ProviderVersion(Hexadecimal.encode(Insecure.MD5.hash(data: sign.content)))
+        ProviderVersion(Hexadecimal.encode(Array(Insecure.MD5.hash(data: sign.content))))
     }
 
     private init?(entityTag: String) {

@@ -49,11 +49,11 @@ package final class S3Signer: HTTPAuthorizer {
         ].joined(separator: "\n")
         let day = String(time.prefix(8))
         let scope = "\(day)/\(region)/s3/aws4_request"
-        let text = "AWS4-HMAC-SHA256\n\(time)\n\(scope)\n\(Self.digest(canonical))"
+        let text = "AWS4-HMAC-SHA256\n\(time)\n\(scope)\n\(Self.digest(Array(canonical.utf8)))"
         let signature = HMAC<SHA256>.authenticationCode(for: Array(text.utf8), using: key(day))
         request.fields["Authorization"] =
             "AWS4-HMAC-SHA256 Credential=\(credentials.accessKey)/\(scope), SignedHeaders=\(names), "
-            + "Signature=\(Hexadecimal.encode(signature))"
+            + "Signature=\(signature.withUnsafeBytes { Hexadecimal.encode($0) })"
     }
 
     package func learns(from refusal: HTTPAnswer, to request: HTTPRequest) -> Bool {
@@ -90,11 +90,13 @@ package final class S3Signer: HTTPAuthorizer {
 
     private static func payload(_ body: HTTPRequest.Body) -> String {
         switch body {
-        case .none: Hexadecimal.encode(SHA256.hash(data: [UInt8]()))
-        case .bytes(let bytes): Hexadecimal.encode(SHA256.hash(data: bytes))
+        case .none: digest([])
+        case .bytes(let bytes): digest(bytes)
         default: "UNSIGNED-PAYLOAD"
         }
     }
 
-    private static func digest(_ text: String) -> String { Hexadecimal.encode(SHA256.hash(data: Array(text.utf8))) }
+    private static func digest(_ bytes: [UInt8]) -> String {
+        SHA256.hash(data: bytes).withUnsafeBytes { Hexadecimal.encode($0) }
+    }
 }

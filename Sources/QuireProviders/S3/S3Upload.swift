@@ -147,7 +147,8 @@ struct S3Upload: Sendable {
             }
             let digest = Array(md5.finalize())
             let digests = Digests(
-                md5: (digest, Hexadecimal.encode(digest)), sha256: Hexadecimal.encode(sha256.finalize()))
+                md5: (digest, Hexadecimal.encode(digest)),
+                sha256: sha256.finalize().withUnsafeBytes { Hexadecimal.encode($0) })
             return (digests, whole)
         }
         whole = after

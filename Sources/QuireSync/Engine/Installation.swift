@@ -1,6 +1,7 @@
 import QuireCoordination
 import QuireCore
 import QuireStore
+import Synchronization
 
 /// What comes from the provider and is made in the staging directory, then installed from there.
 struct Installation: Sendable {
@@ -25,10 +26,12 @@ struct Installation: Sendable {
 
     /// Makes them, writes them through to the disk and installs them, in order; each succeeds or fails for itself. Blocks.
     ///
-    /// - Parameter mayCommit: asked before each is installed; what may not be is `.busy`.
+    /// - Parameters:
+    ///   - turn: where others do so at the same time.
+    ///   - mayCommit: asked before each is installed; what may not be is `.busy`.
     static func perform(
         _ all: [Installation], _ staging: Staging, _ committer: any LocalTreeCommitter,
-        mayCommit: () -> Bool = { true }
+        turn: InstallationTurn = InstallationTurn(), mayCommit: () -> Bool = { true }
     ) -> [Result<LocalChangeResult, SyncFailure>] {
         let staged = all.map { one in
             Result { () throws(StoreError) in try one.stage(in: staging) }.mapError { SyncFailure($0) }
@@ -36,14 +39,16 @@ struct Installation: Sendable {
         let unwritten = zip(all, staged).compactMap { $0.isDataless ? try? $1.get() : nil }
         let written = Result { () throws(StoreError) in try staging.writeThrough(unwritten) }
             .mapError { SyncFailure($0) }
-        return zip(all, staged).map { one, staged in
-            staged.flatMap { path in
-                let result = (one.isDataless ? written : .success(())).flatMap {
-                    mayCommit() ? one.commit(path, to: committer) : .success(.busy)
+        return turn.take {
+            zip(all, staged).map { one, staged in
+                staged.flatMap { path in
+                    let result = (one.isDataless ? written : .success(())).flatMap {
+                        mayCommit() ? one.commit(path, to: committer) : .success(.busy)
+                    }
+                    if case .success(.done) = result { return result }
+                    staging.discard(path)
+                    return result
                 }
-                if case .success(.done) = result { return result }
-                staging.discard(path)
-                return result
             }
         }
     }
@@ -72,4 +77,14 @@ struct Installation: Sendable {
         case .link(let target, let mtime): try staging.createLink(target: target, mtime: mtime)
         }
     }
+}
+
+/// Has those who install many at one go do it one after the other: each change is made alone in the store, and to wait for every
+/// one of another's takes longer than they do. What one has installed meanwhile, another has staged.
+final class InstallationTurn: Sendable {
+    /// Outermost; no request of a program waits for it.
+    private let turn = Lock(())
+
+    /// Blocks until it is the caller's.
+    func take<Value>(_ body: () -> Value) -> Value { turn.withLock { _ in body() } }
 }

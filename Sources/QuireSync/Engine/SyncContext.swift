@@ -94,6 +94,7 @@ struct SyncContext: Sendable {
     let restless = RestlessDocuments()
     let openQuestions = OpenQuestions()
     let openMoves = OpenMoves()
+    let turn = InstallationTurn()
     let pool: PoolExecutor
     let logger: Logger
 
@@ -182,7 +183,7 @@ struct SyncContext: Sendable {
     /// fails for itself; together they are written through to the disk only once.
     func installTogether(_ installations: [Installation]) async -> [Result<LocalChangeResult, SyncFailure>] {
         await pool.run { [self] in
-            Installation.perform(installations, staging, committer) { !isCoordinated }
+            Installation.perform(installations, staging, committer, turn: turn) { !isCoordinated }
         }
     }
 

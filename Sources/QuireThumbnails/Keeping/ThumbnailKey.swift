@@ -37,6 +37,8 @@ package struct ThumbnailKey: Sendable, Hashable {
     package static func document(_ path: RelativePath) -> String { digits(path.bytes, 32) }
 
     private static func digits(_ bytes: [UInt8], _ count: Int) -> String {
-        Hexadecimal.encode(SHA256.hash(data: bytes).prefix(count / 2))
+        SHA256.hash(data: bytes).withUnsafeBytes {
+            Hexadecimal.encode(UnsafeRawBufferPointer(rebasing: $0[..<(count / 2)]))
+        }
     }
 }

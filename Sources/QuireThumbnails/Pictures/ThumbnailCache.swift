@@ -117,7 +117,7 @@ package struct ThumbnailCache: Sendable {
         var hash = Insecure.MD5()
         var uri = uri
         uri.withUTF8 { hash.update(bufferPointer: UnsafeRawBufferPointer($0)) }
-        return Hexadecimal.encode(hash.finalize()) + ".png"
+        return hash.finalize().withUnsafeBytes { Hexadecimal.encode($0) } + ".png"
     }
 
     private func makeDirectory(_ folder: URL) throws {
@@ -156,15 +156,27 @@ package struct ThumbnailCache: Sendable {
     ///
     /// - Parameter path: absolute.
     package static func uri(_ path: [UInt8]) -> String {
-        path.reduce(into: "file://") { text, byte in
-            guard !plain.contains(byte) else { return text.unicodeScalars.append(UnicodeScalar(byte)) }
-            let digits = String(byte, radix: 16, uppercase: true)
-            text += digits.utf8.count == 1 ? "%0\(digits)" : "%\(digits)"
+        var text = Array("file://".utf8)
+        text.reserveCapacity(text.count + path.count)
+        for byte in path {
+            if isPlain[Int(byte)] {
+                text.append(byte)
+            } else {
+                text += [UInt8(ascii: "%"), digit(byte >> 4), digit(byte & 15)]
+            }
         }
+        return String(decoding: text, as: UTF8.self)
     }
 
-    private static let plain = Set(
-        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789!$&'()*+,-./:=@_~".utf8)
+    private static func digit(_ value: UInt8) -> UInt8 {
+        value < 10 ? UInt8(ascii: "0") + value : UInt8(ascii: "A") - 10 + value
+    }
+
+    /// Of each byte, whether it stands for itself.
+    private static let isPlain = {
+        let plain = Set("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789!$&'()*+,-./:=@_~".utf8)
+        return (UInt8.min...UInt8.max).map(plain.contains)
+    }()
 
     /// One transparent pixel.
     private static let pixel =
