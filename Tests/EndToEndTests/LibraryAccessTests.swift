@@ -149,6 +149,33 @@ extension EndToEnd {
             }
         }
 
+        @Test(
+            "A program that finds, once it has waited, that it can do nothing keeps nothing either",
+            arguments: [
+                ("mkdir made", "made", "write text"), ("ln doc made", "made", "write text"),
+                ("rm doc", "doc", "remove"), ("mv doc moved", "doc", "remove"),
+            ])
+        func failed(doing: String, item: String, meanwhile: String) async throws {
+            try await Workspace.use { space in
+                let drive = try await space.drive()
+                try await drive.mount(options: ["-o", "default_permissions"])
+                try await drive.sh("echo text > doc")
+                let app = try App()
+                try app.tell("access w async - write:\(drive.mountpoint)/\(item)")
+                #expect(try await app.next() == "granted w \(drive.mountpoint)/\(item)")
+                async let program = drive.sh("! \(doing)")
+                try await eventually("it waits", seconds: 20) {
+                    await drive.quire("coordination").output.contains("waits for")
+                }
+                for order in [meanwhile, "end"] { try app.tell("tell w \(order)") }
+                #expect(try await app.next() == "ended w")
+                _ = try await program
+                try await eventually("nothing is held", seconds: 1) {
+                    await drive.quire("coordination").output == "nobody\n"
+                }
+            }
+        }
+
         @Test("Two processes wait for each other as the table says")
         func waitTable() async throws {
             try await Workspace.use { space in

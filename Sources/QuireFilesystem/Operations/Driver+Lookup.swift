@@ -21,8 +21,11 @@ extension Driver {
             }
         }
         switch found {
-        case .success((let node, let status)?): answer(reply, entry: node, status, asOf: moment)
+        case .success((let node, let status)?):
+            retries.note(reply.caller.pid, name, isThere: true)
+            answer(reply, entry: node, status, asOf: moment)
         case .success(nil):
+            retries.note(reply.caller.pid, name, isThere: false)
             staleAnswers.settle(reply.caller.pid, missing: name)
             reply.noEntry()
         case .failure(let error): reply.error(error.errno)

@@ -16,7 +16,7 @@ extension Driver {
         if isContainerRoot(directory, name) { return reply.error(EBUSY) }
         if mustAskCoordinator {
             let accesses = accesses(writing: name, in: directory, .deleting)
-            coordinated(reply, accesses, passes: passes, restart: Restart(directories: [directory], newName: nil)) {
+            coordinated(reply, accesses, passes: passes, restart: Restart(directories: [directory])) {
                 driver, reply, claim in
                 driver.staleAnswers.settle(reply.caller.pid)
                 driver.performRemove(reply, directory, name, isDirectory: isDirectory, claim, hasAsked: true)

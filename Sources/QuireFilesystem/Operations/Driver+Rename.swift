@@ -38,7 +38,8 @@ extension Driver {
         if mustAskCoordinator {
             let isSave = flags & Self.exchange == 0 ? isSafeSave(source, target) : isSafeExchange(source, target)
             let accesses = accesses(moving: source, to: target, isSave: isSave)
-            let restart = Restart(directories: [source.directory, target.directory], newName: target.name)
+            let restart = Restart(
+                directories: [source.directory, target.directory], newName: target.name, replaces: true)
             coordinated(reply, accesses, passes: passes, restart: restart) { driver, reply, claim in
                 driver.staleAnswers.settle(reply.caller.pid)
                 driver.performRename(reply, source, target, flags, isSave: isSave, claim, hasAsked: true)

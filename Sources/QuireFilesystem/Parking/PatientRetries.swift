@@ -46,6 +46,7 @@ final class PatientRetries: Sendable {
 
     private struct Expected {
         let wish: Wish
+        let restart: Restart
         let number: UInt64
         var hasBegun = false
         var outcome = Outcome.unknown
@@ -63,10 +64,10 @@ final class PatientRetries: Sendable {
     var isEmpty: Bool { count.load(ordering: .relaxed) == 0 }
 
     /// A thread's request is being answered ESTALE.
-    func expect(_ thread: pid_t, _ wish: Wish) {
+    func expect(_ thread: pid_t, _ wish: Wish, _ restart: Restart) {
         let number = state.withLock { state -> UInt64 in
             state.next += 1
-            state.entries[thread] = Expected(wish: wish, number: state.next)
+            state.entries[thread] = Expected(wish: wish, restart: restart, number: state.next)
             count.store(state.entries.count, ordering: .relaxed)
             return state.next
         }
@@ -90,6 +91,18 @@ final class PatientRetries: Sendable {
             return state.entries[thread]?.number
         }
         if let number { endLater(thread, number, Self.patience) }
+    }
+
+    /// The thread was told of a name whether it is there. Where its call ends with that, nothing is held for it any longer.
+    func note(_ thread: pid_t, _ name: FileName, isThere: Bool) {
+        guard !isEmpty else { return }
+        // Ends a claim outside of the lock.
+        let ended = state.withLock { state -> Expected? in
+            guard let entry = state.entries[thread], entry.restart.ends(name, isThere: isThere) else { return nil }
+            defer { count.store(state.entries.count, ordering: .relaxed) }
+            return state.entries.removeValue(forKey: thread)
+        }
+        withExtendedLifetime(ended) {}
     }
 
     /// A thread asks for something other than those: its request is back, or its call has ended without and its claim ends.
@@ -132,9 +145,14 @@ final class PatientRetries: Sendable {
 }
 
 /// Where the kernel begins a call anew that was answered ESTALE.
-struct Restart {
+struct Restart: Sendable {
     /// On its paths the last ones, which it locks afterwards.
     let directories: [Node]
     /// The name that it makes, which need not be there.
-    let newName: FileName?
+    var newName: FileName?
+    /// Whether what is there may have that name.
+    var replaces = false
+
+    /// Whether the kernel asks for nothing more when it is told of a name whether it is there.
+    func ends(_ name: FileName, isThere: Bool) -> Bool { isThere ? name == newName && !replaces : name != newName }
 }
