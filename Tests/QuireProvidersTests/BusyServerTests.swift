@@ -80,6 +80,16 @@ struct BusyServerTests {
         }
     }
 
+    @Test(
+        "A busy server that makes a document of half a body long after it was cut is found out",
+        arguments: [(nil, true), (2, false), (12, false), (24, false)] as [(Int?, Bool)])
+    func slow(slowness: Int?, isWhole: Bool) async throws {
+        let server = try DAVStandIn(.init(slowness: slowness))
+        let provider = server.provider()
+        _ = try await provider.connect(expected: nil)
+        #expect(provider.abilities.putsWhole == isWhole)
+    }
+
     @Test("A listing whose pages lead back to where it was is an error")
     func circle() async throws {
         let server = try LoopbackServer(steps: [

@@ -45,9 +45,8 @@ struct DAVProbe {
         try await tryConditions()
         try await tryLocks()
         try await tryStamps()
-        abilities.putsWhole = try await DAVPutProbe(
-            client: client, path: child("whole"), beside: child("beside")
-        ).isWhole()
+        let halves = DAVPutProbe(client: client, path: child("whole"), beside: child("beside"))
+        abilities.putsWhole = try await halves.isWhole()
         try await tryDepth()
         try await tryDotNames()
         try await tryNames()
@@ -55,6 +54,7 @@ struct DAVProbe {
         abilities.journal = try await DAVJournalProbe(
             client: client, root: child("journal"), stamps: abilities.stamps
         ).run()
+        if abilities.putsWhole { abilities.putsWhole = try await halves.isUntouched() }
     }
 
     private func child(_ name: FileName) -> RelativePath { root.appending(name) }

@@ -16,10 +16,11 @@ struct DAVPutProbe {
     /// So many whole bodies it takes in that time, too: one that is held up longer does not get to them, either.
     private static let others = 3
 
+    private static let old = [UInt8](repeating: 0x61, count: size)
+
     func isWhole() async throws(ProviderError) -> Bool {
-        let old = [UInt8](repeating: 0x61, count: Self.size)
         let start = ContinuousClock.now
-        let first = try await client.put(path, .bytes(old))
+        let first = try await client.put(path, .bytes(Self.old))
         let pause = max(Self.pause, (ContinuousClock.now - start) * Self.pauses)
         guard !first.provesNothing else { throw client.transport.error(first, "the account cannot be tried") }
         guard first.isSuccess else { return false }
@@ -31,16 +32,22 @@ struct DAVPutProbe {
         defer { half.cancel() }
         // Until it is on its way, or refused.
         for await _ in sent {}
-        try await wait(pause, meanwhile: old)
-        guard try await client.get(path, limit: 4 * Self.size) == old else { return false }
+        try await wait(pause)
+        guard try await isUntouched() else { return false }
         half.cancel()
         await half.value
-        try await wait(pause, meanwhile: old)
-        return try await client.get(path, limit: 4 * Self.size) == old
+        try await wait(pause)
+        return try await isUntouched()
     }
 
-    private func wait(_ pause: Duration, meanwhile body: [UInt8]) async throws(ProviderError) {
-        for _ in 0..<Self.others { _ = try await client.put(beside, .bytes(body)) }
+    /// Whether nothing is to be seen of the half body. To be asked once more, much later: some make a document of what came
+    /// once they find that no more does, which takes a busy one longer than anybody would wait for.
+    func isUntouched() async throws(ProviderError) -> Bool {
+        try await client.get(path, limit: 4 * Self.size) == Self.old
+    }
+
+    private func wait(_ pause: Duration) async throws(ProviderError) {
+        for _ in 0..<Self.others { _ = try await client.put(beside, .bytes(Self.old)) }
         try await HTTPFailure.pause(pause)
     }
 

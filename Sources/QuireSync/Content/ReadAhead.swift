@@ -1,7 +1,7 @@
 /// How much is brought before it is asked for. A value: one reader's.
 ///
 ///     reads here and there    ──▶ the blocks they touch
-///     reads in order          ──▶ twice as much with each block, up to `longest`, then two blocks at a time
+///     reads in order          ──▶ twice as much with each block, up to `longest`, then a quarter of that at a time
 struct ReadAhead: Sendable {
     /// Documents come in multiples of this, from multiples of this on.
     static let block: Int64 = 4 << 20
@@ -29,7 +29,8 @@ struct ReadAhead: Sendable {
         end = goesOn ? max(end, range.upperBound) : range.upperBound
         if range.upperBound + window > asked {
             asked = Self.blocks(range.lowerBound..<range.upperBound + window, size: size).upperBound
-            if window == Self.longest { asked = min(asked + Self.block, size) }
+            // A request costs a server as much as some megabytes do; with few at a time one way would not be filled.
+            if window == Self.longest { asked = min(asked + Self.longest / 4 - Self.block, size) }
         }
         let touched = Self.blocks(range, size: size)
         return touched.lowerBound..<max(touched.upperBound, asked)

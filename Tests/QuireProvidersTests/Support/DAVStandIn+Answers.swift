@@ -25,6 +25,7 @@ extension DAVStandIn.State {
         var request = request
         request.path = place(request.path)
         log.append("\(request.method) \(request.path)")
+        noteHalf(request)
         switch request.method {
         case "PROPFIND": return list(request)
         case "REPORT": return report(request)
@@ -55,6 +56,14 @@ extension DAVStandIn.State {
 
     private func isIn(_ path: String, _ collection: String) -> Bool {
         collection.isEmpty || path == collection || path.hasPrefix("\(collection)/")
+    }
+
+    private mutating func noteHalf(_ request: DAVStandInRequest) {
+        guard let slowness = manners.slowness, let path = nodes.keys.first(where: { $0.hasSuffix("/whole") }) else {
+            return
+        }
+        sinceHalf += 1
+        if sinceHalf == slowness { nodes[path]?.content = Array("half".utf8) }
     }
 
     private mutating func put(_ request: DAVStandInRequest) -> Answer {

@@ -50,6 +50,8 @@ final class DAVStandIn: Sendable {
         var folding: NameFolding = []
         /// Keeps names in lower case only.
         var lowersNames = false
+        /// After so many more requests, the probe's document is made of the half body that came for it; nil never.
+        var slowness: Int?
     }
 
     struct Node: Sendable {
@@ -69,6 +71,8 @@ final class DAVStandIn: Sendable {
         var forgotten = -1
         var tag = 0
         var log: [String] = []
+        /// Requests since the probe's document was written.
+        var sinceHalf = 0
         /// Answers the next REPORTs in place of the server.
         var mishaps: [(status: String, body: String)] = []
     }
