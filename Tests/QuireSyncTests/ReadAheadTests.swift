@@ -24,7 +24,7 @@ import Testing
             ends.append(ahead.note(start..<start + block / 32, size: size).upperBound - start)
         }
         #expect(ends[0] == block)
-        #expect(ends.max() ?? 0 <= ReadAhead.longest / 4 * 5 + block)
+        #expect(ends.max() ?? 0 <= ReadAhead.longest + ReadAhead.stride)
         #expect(ends.last ?? 0 >= ReadAhead.longest)
         var near = ReadAhead()
         #expect(near.note(0..<10, size: 10) == 0..<10)

@@ -14,10 +14,10 @@ struct Mount: AsyncParsableCommand {
             already is left as it is.
 
             OPTS, separated by commas: allow_other (other users may enter; as a user this needs user_allow_other in \
-            /etc/fuse.conf), default_permissions (the kernel checks modes, as it \
-            does in all mounts but those that are root's alone), readers=N (threads that take requests, 1 to 16), \
-            nopassthrough (no kernel passthrough), nowriteback (where there is none, the kernel does not collect writes until \
-            a file is closed or synced), debug (log every request); ro, noexec, nosuid, nodev, noatime, sync and their opposites as in mount(8).
+            /etc/fuse.conf), default_permissions (the kernel checks modes, as it does in all mounts but those that are root's \
+            alone), readers=N (threads that take requests, 1 to 16), nopassthrough (no kernel passthrough), nowriteback (where \
+            there is none, the kernel does not collect writes until a file is closed or synced), debug (log every request); \
+            ro, noexec, nosuid, nodev, noatime, sync and their opposites as in mount(8).
 
             In fstab: `quire#HOME MOUNTPOINT fuse OPTS`, or `HOME MOUNTPOINT fuse.quire OPTS`; with setuid=USER as that user, \
             and `none` in place of HOME for the user's own.

@@ -1,12 +1,14 @@
 /// How much is brought before it is asked for. A value: one reader's.
 ///
 ///     reads here and there    ──▶ the blocks they touch
-///     reads in order          ──▶ twice as much with each block, up to `longest`, then a quarter of that at a time
+///     reads in order          ──▶ twice as much with each block, up to `longest`, then by `stride`
 struct ReadAhead: Sendable {
     /// Documents come in multiples of this, from multiples of this on.
     static let block: Int64 = 4 << 20
-    /// Most that is brought ahead of a reader.
+    /// As far ahead of a reader something is always on its way, once it has gone on for long.
     static let longest: Int64 = 64 << 20
+    /// What is asked for at one time then: a request costs a server as much as some megabytes do, and a few at a time fill the way.
+    static let stride = longest / 4
     /// The kernel asks for the parts of what a program reads in any order: within this distance it is one reading.
     private static let slack: Int64 = 2 << 20
 
@@ -29,8 +31,7 @@ struct ReadAhead: Sendable {
         end = goesOn ? max(end, range.upperBound) : range.upperBound
         if range.upperBound + window > asked {
             asked = Self.blocks(range.lowerBound..<range.upperBound + window, size: size).upperBound
-            // A request costs a server as much as some megabytes do; with few at a time one way would not be filled.
-            if window == Self.longest { asked = min(asked + Self.longest / 4 - Self.block, size) }
+            if window == Self.longest { asked = min(asked + Self.stride - Self.block, size) }
         }
         let touched = Self.blocks(range, size: size)
         return touched.lowerBound..<max(touched.upperBound, asked)

@@ -37,7 +37,7 @@ extension UnitApplier {
     func installation(
         of remote: RemoteItem, at path: RelativePath, in directory: WantedDirectory
     ) -> Installation {
-        installation(remote, remote.mode ?? Self.defaultMode(remote.kind), at: path, in: directory, .absent)
+        installation(remote, Self.mode(remote), at: path, in: directory, .absent)
     }
 
     /// The remote item as what it is, or as a placeholder.
@@ -58,4 +58,7 @@ extension UnitApplier {
             path: context.drivePath(path), content: content, expecting: expecting, base: record(remote),
             within: directory.inode)
     }
+
+    /// The mode of what is new here.
+    static func mode(_ remote: RemoteItem) -> UInt16 { remote.mode ?? defaultMode(remote.kind) }
 }

@@ -119,9 +119,8 @@ extension UnitApplier {
         }
         // Object stores have no times of directories.
         let mtime = remote.mtime == .unknown ? context.clock.now() : remote.mtime
-        let mode = remote.mode ?? Self.defaultMode(remote.kind)
         let change = LocalChange(
-            path: context.drivePath(target), .makeDirectory(mode: mode, mtime: mtime), expecting: .absent,
+            path: context.drivePath(target), .makeDirectory(mode: Self.mode(remote), mtime: mtime), expecting: .absent,
             base: record(remote), within: directory.inode)
         let result = try await context.commitCoordinated(change)
         if case .done(let status?) = result { made.insert(remote.path, inode: status.inode) }
