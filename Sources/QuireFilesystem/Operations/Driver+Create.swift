@@ -42,7 +42,7 @@ extension Driver {
     ) {
         if mustAskCoordinator {
             let accesses = accesses(writing: name, in: directory)
-            let restart = Restart(directories: [directory], newName: name)
+            let restart = Restart(directories: [directory], last: .made(name, .fails))
             coordinated(reply, accesses, restart: restart) { driver, reply, claim in
                 driver.staleAnswers.settle(reply.caller.pid)
                 driver.performMake(reply, directory, name, mode, claim, call)
@@ -137,7 +137,8 @@ extension Driver {
         }
         if mustAskCoordinator {
             let accesses = accesses(writing: name, in: directory)
-            let restart = Restart(directories: [directory], newName: name)
+            let restart = Restart(
+                directories: [directory], last: .made(name, flags & O_EXCL == 0 ? .opens : .fails))
             coordinated(reply, accesses, passes: passes, restart: restart) { driver, reply, claim in
                 driver.staleAnswers.settle(reply.caller.pid)
                 driver.performCreate(reply, directory, name, mode, flags, claim)
@@ -251,7 +252,7 @@ extension Driver {
     func link(_ reply: consuming Reply, _ node: Node, _ directory: Node, _ name: FileName) {
         if mustAskCoordinator {
             let accesses = accesses(writing: name, in: directory)
-            let restart = Restart(directories: [directory], newName: name)
+            let restart = Restart(directories: [directory], last: .made(name, .fails))
             coordinated(reply, accesses, restart: restart) { driver, reply, claim in
                 driver.staleAnswers.settle(reply.caller.pid)
                 driver.performLink(reply, node, directory, name, claim)

@@ -22,14 +22,19 @@ extension Driver {
         }
         switch found {
         case .success((let node, let status)?):
-            retries.note(reply.caller.pid, name, isThere: true)
+            tell(reply.caller.pid, name, isThere: true)
             answer(reply, entry: node, status, asOf: moment)
         case .success(nil):
-            retries.note(reply.caller.pid, name, isThere: false)
-            staleAnswers.settle(reply.caller.pid, missing: name)
+            tell(reply.caller.pid, name, isThere: false)
             reply.noEntry()
         case .failure(let error): reply.error(error.errno)
         }
+    }
+
+    /// A thread that was answered ESTALE learns of a name, with which its call may end.
+    private func tell(_ thread: pid_t, _ name: FileName, isThere: Bool) {
+        retries.note(thread, name, isThere: isThere)
+        staleAnswers.settle(thread, name, isThere: isThere)
     }
 
     /// Answers with an entry whose lookup was counted already, and takes the count back if the kernel did not get it.

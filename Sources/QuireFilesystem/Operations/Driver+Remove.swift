@@ -16,8 +16,8 @@ extension Driver {
         if isContainerRoot(directory, name) { return reply.error(EBUSY) }
         if mustAskCoordinator {
             let accesses = accesses(writing: name, in: directory, .deleting)
-            coordinated(reply, accesses, passes: passes, restart: Restart(directories: [directory])) {
-                driver, reply, claim in
+            let restart = Restart(directories: [directory], last: .present)
+            coordinated(reply, accesses, passes: passes, restart: restart) { driver, reply, claim in
                 driver.staleAnswers.settle(reply.caller.pid)
                 driver.performRemove(reply, directory, name, isDirectory: isDirectory, claim, hasAsked: true)
             }

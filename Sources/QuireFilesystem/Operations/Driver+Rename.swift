@@ -39,7 +39,7 @@ extension Driver {
             let isSave = flags & Self.exchange == 0 ? isSafeSave(source, target) : isSafeExchange(source, target)
             let accesses = accesses(moving: source, to: target, isSave: isSave)
             let restart = Restart(
-                directories: [source.directory, target.directory], newName: target.name, replaces: true)
+                directories: [source.directory, target.directory], last: .made(target.name, .replaces))
             coordinated(reply, accesses, passes: passes, restart: restart) { driver, reply, claim in
                 driver.staleAnswers.settle(reply.caller.pid)
                 driver.performRename(reply, source, target, flags, isSave: isSave, claim, hasAsked: true)

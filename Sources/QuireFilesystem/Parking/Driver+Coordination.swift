@@ -34,7 +34,7 @@ extension Driver {
 
     /// The restart of a call that reaches a file by its path.
     func restart(of node: Node) -> Restart {
-        Restart(directories: table.locked { _ in node.names.map(\.directory) })
+        Restart(directories: table.locked { _ in node.names.map(\.directory) }, last: .present)
     }
 
     /// Whether a file lost its last name while leave was waited for: a presenter that was asked saved by putting another file
@@ -78,8 +78,8 @@ extension Driver {
         let wanted = coordinator.uncovered(accesses, process: process)
         guard !wanted.isEmpty else { return operation(self, reply, HeldClaim(nil, of: coordinator)) }
         let wish = PatientRetries.Wish(accesses: accesses, wanted: wanted, process: process)
-        if let restart, waited == nil, staleAnswers.mayAnswer(thread, newName: restart.newName) {
-            retries.expect(thread, wish, restart)
+        if let restart, waited == nil, staleAnswers.mayAnswer(thread, restart.last) {
+            retries.expect(thread, wish, restart.last)
             // Walking its path anew, the kernel asks for the attributes of these before it locks them.
             for directory in restart.directories { notifier.attributesChanged(table.identifier(directory)) }
             return reply.error(ESTALE)

@@ -46,7 +46,7 @@ final class PatientRetries: Sendable {
 
     private struct Expected {
         let wish: Wish
-        let restart: Restart
+        let last: LastComponent
         let number: UInt64
         var hasBegun = false
         var outcome = Outcome.unknown
@@ -64,10 +64,10 @@ final class PatientRetries: Sendable {
     var isEmpty: Bool { count.load(ordering: .relaxed) == 0 }
 
     /// A thread's request is being answered ESTALE.
-    func expect(_ thread: pid_t, _ wish: Wish, _ restart: Restart) {
+    func expect(_ thread: pid_t, _ wish: Wish, _ last: LastComponent) {
         let number = state.withLock { state -> UInt64 in
             state.next += 1
-            state.entries[thread] = Expected(wish: wish, restart: restart, number: state.next)
+            state.entries[thread] = Expected(wish: wish, last: last, number: state.next)
             count.store(state.entries.count, ordering: .relaxed)
             return state.next
         }
@@ -98,7 +98,7 @@ final class PatientRetries: Sendable {
         guard !isEmpty else { return }
         // Ends a claim outside of the lock.
         let ended = state.withLock { state -> Expected? in
-            guard let entry = state.entries[thread], entry.restart.ends(name, isThere: isThere) else { return nil }
+            guard let entry = state.entries[thread], entry.last.ends(name, isThere: isThere) else { return nil }
             defer { count.store(state.entries.count, ordering: .relaxed) }
             return state.entries.removeValue(forKey: thread)
         }
@@ -148,11 +148,6 @@ final class PatientRetries: Sendable {
 struct Restart: Sendable {
     /// On its paths the last ones, which it locks afterwards.
     let directories: [Node]
-    /// The name that it makes, which need not be there.
-    var newName: FileName?
-    /// Whether what is there may have that name.
-    var replaces = false
-
-    /// Whether the kernel asks for nothing more when it is told of a name whether it is there.
-    func ends(_ name: FileName, isThere: Bool) -> Bool { isThere ? name == newName && !replaces : name != newName }
+    /// What it looks up in them then.
+    let last: LastComponent
 }

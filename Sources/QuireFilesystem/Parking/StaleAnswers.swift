@@ -9,18 +9,18 @@ import Synchronization
 final class StaleAnswers: Sendable {
     private let count = Atomic<Int>(0)
     // Taken alone.
-    private let threads = Lock<[pid_t: FileName?]>([:])
+    private let threads = Lock<[pid_t: LastComponent]>([:])
     /// Of those who were killed before they came back.
     private static let most = 1024
 
     /// Whether a thread's request may be answered ESTALE, which it is then. False where the one before was, and forgets that.
     ///
-    /// - Parameter newName: the name that its call makes: that it is not there does not end the call.
-    func mayAnswer(_ thread: pid_t, newName: FileName? = nil) -> Bool {
+    /// - Parameter last: the last component of its call's path.
+    func mayAnswer(_ thread: pid_t, _ last: LastComponent = .present) -> Bool {
         threads.withLock { threads in
             defer { count.store(threads.count, ordering: .relaxed) }
             if threads.removeValue(forKey: thread) != nil { return false }
-            Self.add(thread, newName, to: &threads)
+            Self.add(thread, last, to: &threads)
             return true
         }
     }
@@ -29,14 +29,14 @@ final class StaleAnswers: Sendable {
     /// the second request finds is taken, too.
     func note(_ thread: pid_t) {
         threads.withLock { threads in
-            Self.add(thread, nil, to: &threads)
+            Self.add(thread, .present, to: &threads)
             count.store(threads.count, ordering: .relaxed)
         }
     }
 
-    private static func add(_ thread: pid_t, _ newName: FileName?, to threads: inout [pid_t: FileName?]) {
+    private static func add(_ thread: pid_t, _ last: LastComponent, to threads: inout [pid_t: LastComponent]) {
         if threads.count >= most { threads.removeAll() }
-        threads.updateValue(newName, forKey: thread)
+        threads[thread] = last
     }
 
     /// The thread's call ends with another answer. One relaxed atomic load while there are none.
@@ -48,11 +48,11 @@ final class StaleAnswers: Sendable {
         }
     }
 
-    /// The thread asked for a name that is not there: with that its call ends, mostly.
-    func settle(_ thread: pid_t, missing name: FileName) {
+    /// The thread was told of a name whether it is there, with which its call may end.
+    func settle(_ thread: pid_t, _ name: FileName, isThere: Bool) {
         guard count.load(ordering: .relaxed) > 0 else { return }
         threads.withLock { threads in
-            if let newName = threads[thread], newName == name { return }
+            guard threads[thread]?.ends(name, isThere: isThere) == true else { return }
             threads.removeValue(forKey: thread)
             count.store(threads.count, ordering: .relaxed)
         }
