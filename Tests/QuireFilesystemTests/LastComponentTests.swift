@@ -15,7 +15,7 @@ struct LastComponentTests {
             (LastComponent.present, [false, true, false, true]),
             (.made(name, .fails), [true, false, false, true]),
             (.made(name, .opens), [false, false, false, true]),
-            (.made(name, .replaces), [false, false, false, true])
+            (.made(name, .replaces), [false, false, false, true]),
         ])
     func ends(last: LastComponent, expected: [Bool]) {
         let found = [(Self.name, true), (Self.name, false), (Self.other, true), (Self.other, false)]

@@ -45,6 +45,17 @@ struct FileBody: AsyncSequence, Sendable {
     }
 
     private static let piece = 1 << 20
+    /// What a connection takes without waiting for the server.
+    private static let small = 64 << 10
+
+    /// All of it, where that is little.
+    ///
+    /// - Throws: as when it is read piece by piece.
+    func whole() async throws -> ByteBuffer? {
+        guard length <= Self.small, length <= bandwidth.piece(Self.small) else { return nil }
+        var iterator = makeAsyncIterator()
+        return try await iterator.next()
+    }
 
     func makeAsyncIterator() -> Iterator { Iterator(body: self) }
 

@@ -1,7 +1,6 @@
 import AsyncHTTPClient
 import Dispatch
 import NIOCore
-import NIOHTTP1
 import NIOSSL
 package import QuireCore
 import Synchronization
@@ -34,17 +33,15 @@ package final class HTTPTransport: Sendable {
     package let origin: HTTPOrigin
     /// Reads and writes files for bodies.
     let pool = BlockingPool(label: "quire-http", width: 8, isQuick: true)
-    private let client: HTTPClient
+    let client: HTTPClient
     private let authorizer: (any HTTPAuthorizer)?
     private let explain: @Sendable (HTTPAnswer) -> String?
     private let limits: Limits
-    private let traffic: Traffic
+    let traffic: Traffic
     /// Before then the server wants no requests. Innermost lock.
     private let pause = Lock<ContinuousClock.Instant?>(nil)
 
     private static let mostRedirects = 5
-    /// Who waits for a body over a slow connection is not kept waiting for a whole piece.
-    private static let longestGathering = Duration.milliseconds(20)
     /// What one reading of a socket takes at most; up to four are under way for one request.
     private static let largestReading = 256 << 10
 
@@ -96,7 +93,7 @@ package final class HTTPTransport: Sendable {
     ///
     /// - Parameters:
     ///   - head: looks at a successful answer before any of its body comes; what it throws ends the request.
-    ///   - each: takes up to about a mebibyte, or what came within `longestGathering`; what it throws ends the request. Not
+    ///   - each: takes up to about a mebibyte, or what came within some milliseconds; what it throws ends the request. Not
     ///     called for an answer that is no success, whose body is in what is returned.
     /// - Throws: as `send`; what `head` and `each` throw. An answer that is shorter than it says is `.unavailable`.
     package func receive(
@@ -138,112 +135,6 @@ package final class HTTPTransport: Sendable {
                 return answer
             }
         }
-    }
-
-    /// Sends it once; a safe one again where the kept connection had gone.
-    private func attempt(
-        _ request: HTTPRequest, _ bandwidth: Bandwidth?, _ look: (HTTPAnswer) throws(ProviderError) -> Void,
-        _ each: (BodyPiece) async throws(ProviderError) -> Void
-    ) async throws(ProviderError) -> HTTPAnswer {
-        let failure = FileBody.Shortfall()
-        do {
-            let prepared = try await prepare(request, failure)
-            let deadline = request.timeLimit.map { ContinuousClock.now + $0 }
-            // A small answer is there as a whole when this thread hears of it: to go from thread to thread with each part of
-            // it would take several times as long as it does to come.
-            let loop = EventLoopExecutor.next
-            var (answer, body, piece) = try await withTaskExecutorPreference(loop) {
-                let response = try await respond(to: prepared, request)
-                let fields = HTTPFields(response.headers.map { (name: $0.name, value: $0.value) })
-                let answer = HTTPAnswer(status: Int(response.status.code), fields: fields)
-                if answer.isSuccess { try look(answer) }
-                var body = Body(parts: response.body.makeAsyncIterator(), isKept: answer.isSuccess, deadline: deadline)
-                let piece = try await body.next(bandwidth)
-                return (answer, body, piece)
-            }
-            while answer.isSuccess, piece.count > 0 {
-                try await each(piece)
-                if body.isOver { break }
-                piece = try await withTaskExecutorPreference(loop) { try await body.next(bandwidth) }
-            }
-            if Task.isCancelled { throw HTTPFailure.cancelled }
-            if !answer.isSuccess { answer.body = piece.bytes }
-            return answer
-        } catch {
-            throw failure.error ?? HTTPFailure.error(error, origin)
-        }
-    }
-
-    private func respond(to prepared: HTTPClientRequest, _ request: HTTPRequest) async throws -> HTTPClientResponse {
-        let deadline = request.timeLimit.map { NIODeadline.now() + TimeAmount($0) } ?? .distantFuture
-        do {
-            return try await client.execute(prepared, deadline: deadline)
-        } catch  where request.isSafe && HTTPFailure.isClosed(error) && !Task.isCancelled {
-            return try await client.execute(prepared, deadline: deadline)
-        }
-    }
-
-    /// What is left of an answer's body.
-    private struct Body {
-        var parts: HTTPClientResponse.Body.AsyncIterator
-        /// Whether all of it is wanted, and not only some of the server's words.
-        let isKept: Bool
-        let deadline: ContinuousClock.Instant?
-        private(set) var isOver = false
-
-        /// The next piece; empty only where nothing is left.
-        mutating func next(_ bandwidth: Bandwidth?) async throws -> BodyPiece {
-            let begun = ContinuousClock.now
-            let most = isKept ? bandwidth?.piece(1 << 20) ?? 1 << 20 : ServerWords.limit
-            var piece = BodyPiece()
-            while let part = try await parts.next() {
-                piece.append(part)
-                if let deadline, ContinuousClock.now > deadline { throw HTTPClientError.deadlineExceeded }
-                // What is not taken from the connection, the server does not send.
-                if isKept { try await bandwidth?.pass(part.readableBytes) }
-                let isDue = isKept && ContinuousClock.now - begun >= HTTPTransport.longestGathering
-                if piece.count >= most || isDue && piece.count > 0 { return piece }
-            }
-            isOver = true
-            return piece
-        }
-    }
-
-    private func prepare(_ request: HTTPRequest, _ failure: FileBody.Shortfall) async throws -> HTTPClientRequest {
-        var sent = HTTPClientRequest(url: "\(origin)\(request.target)")
-        sent.method = HTTPMethod(rawValue: request.method)
-        sent.headers = HTTPHeaders(request.fields.list.map { ($0.name, $0.value) })
-        switch request.body {
-        case .none: break
-        case .bytes(let bytes):
-            try await traffic.up.pass(bytes.count)
-            sent.body = .bytes(ByteBuffer(bytes: bytes))
-        case .file(let path, let offset, let length, let checksum):
-            sent.body = try await body(path, offset, length, checksum.map { .checksum($0) } ?? .any, failure)
-        case .live(let document):
-            sent.body = try await body(document.path, 0, document.size.bytes, .seal(document.seal), failure)
-        case .pieces(let length, let next):
-            sent.body = .stream(
-                AsyncStream { [up = traffic.up] in
-                    guard let piece = await next() else { return nil }
-                    // Cancelled, the request ends by itself.
-                    try? await up.pass(piece.count)
-                    return ByteBuffer(bytes: piece)
-                }, length: .known(length))
-        }
-        return sent
-    }
-
-    private func body(
-        _ path: String, _ offset: Int64, _ length: Int64, _ end: FileBody.End, _ failure: FileBody.Shortfall
-    ) async throws -> HTTPClientRequest.Body {
-        guard length > 0 else {
-            try await end.check(.sha256(of: []), path)
-            return .bytes(ByteBuffer())
-        }
-        let body = FileBody(
-            path: path, offset: offset, length: length, end: end, pool: pool, bandwidth: traffic.up, failure: failure)
-        return .stream(body, length: .known(length))
     }
 
     /// Where a redirect of a safe request leads within this server; nil for anything else.
@@ -302,12 +193,5 @@ package final class HTTPTransport: Sendable {
             return isSet.flatMap { pin.check(channel) }
         }
         return configuration
-    }
-}
-
-extension TimeAmount {
-    fileprivate init(_ duration: Duration) {
-        let (seconds, attoseconds) = duration.components
-        self = .nanoseconds(seconds * 1_000_000_000 + attoseconds / 1_000_000_000)
     }
 }

@@ -225,6 +225,53 @@ struct HTTPTransportTests {
         #expect(total.withLock { $0 } == 64 << 20)
     }
 
+    @Test("What came of an answer before it was cut is handed on")
+    func cut() async throws {
+        let server = try LoopbackServer { peer in
+            _ = peer.request()
+            peer.send("HTTP/1.1 200 OK\r\nContent-Length: 200000\r\n\r\n")
+            peer.send([UInt8](repeating: 0x61, count: 100_000))
+        }
+        let transport = transport(server)
+        let total = Lock(0)
+        let code = await refusal {
+            try await transport.receive(HTTPRequest("GET", "/")) { (piece) throws(ProviderError) in
+                total.withLock { $0 += piece.count }
+            }
+        }
+        #expect(code == .unavailable && total.withLock { $0 } == 100_000)
+    }
+
+    @Test("A refusal's words are kept whole, however slowly they come")
+    func slowWords() async throws {
+        let server = try LoopbackServer { peer in
+            _ = peer.request()
+            peer.send("HTTP/1.1 409 Conflict\r\nContent-Length: 10\r\n\r\n")
+            for byte in "0123456789".utf8 {
+                usleep(10_000)
+                peer.send([byte])
+            }
+            peer.waitForEnd()
+        }
+        let answer = try await transport(server).send(HTTPRequest("GET", "/"))
+        #expect(answer.status == 409 && answer.body == Array("0123456789".utf8))
+    }
+
+    @Test("A server that refuses what it has not read is heard", arguments: [60_000, 8 << 20])
+    func earlyRefusal(length: Int) async throws {
+        let work = try TemporaryDirectory()
+        Plain.write([UInt8](repeating: 0x61, count: length), to: Array(work.appending("f").utf8))
+        let server = try LoopbackServer { peer in
+            _ = peer.read()
+            peer.answer("507 Insufficient Storage", [], "full")
+            // The connection stays open, and nobody reads from it.
+            usleep(500_000)
+        }
+        let body = HTTPRequest.Body.file(path: work.appending("f"), offset: 0, length: Int64(length))
+        let answer = try await transport(server).send(HTTPRequest("PUT", "/f", body: body))
+        #expect(answer.status == 507 && answer.body == Array("full".utf8))
+    }
+
     @Test("Cancelling ends a request at once, before its answer and in it", arguments: [true, false])
     func cancel(inBody: Bool) async throws {
         let arrived = Gate()
