@@ -11,15 +11,6 @@ import Synchronization
 ///
 /// What is gathered and not taken holds the connection up: the server sends no more then.
 final class AnswerGatherer: HTTPClientResponseDelegate {
-    /// What a task takes.
-    struct Portion: Sendable {
-        let answer: HTTPAnswer
-        /// Of its body; empty only where nothing is left.
-        let piece: BodyPiece
-        /// Whether that was the last.
-        let isLast: Bool
-    }
-
     private struct State {
         var answer: HTTPAnswer?
         var piece = BodyPiece()
@@ -29,29 +20,29 @@ final class AnswerGatherer: HTTPClientResponseDelegate {
         var most = Int.max
         /// Since when the task waits.
         var begun = ContinuousClock.now
-        var taker: CheckedContinuation<Portion, any Error>?
+        var taker: CheckedContinuation<AnswerPortion, any Error>?
         /// Kept while a full portion is there: the connection waits for it.
         var room: EventLoopPromise<Void>?
         /// Until all came.
         var lease: EventLoopLease?
         var request: HTTPClient.Task<Void>?
 
-        /// Of a refusal only the words are wanted.
         var isRefusal: Bool { answer?.isSuccess == false }
+        /// Of a refusal only the words are wanted.
         var isFull: Bool { piece.count >= (isRefusal ? ServerWords.limit : most) }
 
         /// Whether the task is to have what is there.
         var isDue: Bool {
             if isOver || failure != nil || isFull { return true }
             guard piece.count > 0, !isRefusal else { return false }
-            return ContinuousClock.now - begun >= AnswerGatherer.longestGathering
+            return ContinuousClock.now - begun >= AnswerPortion.longestGathering
         }
     }
 
     /// Who goes on, to be told outside of the lock.
     private struct Wake {
-        let taker: CheckedContinuation<Portion, any Error>
-        let result: Result<Portion, any Error>
+        let taker: CheckedContinuation<AnswerPortion, any Error>
+        let result: Result<AnswerPortion, any Error>
         let room: EventLoopPromise<Void>?
 
         func callAsFunction() {
@@ -62,8 +53,6 @@ final class AnswerGatherer: HTTPClientResponseDelegate {
 
     // Taken alone.
     private let state: Lock<State>
-    /// Who waits for a body over a slow connection is not kept waiting for a whole piece.
-    private static let longestGathering = Duration.milliseconds(20)
 
     /// Sends the request.
     init(_ request: HTTPClient.Request, on client: HTTPClient, deadline: NIODeadline?) {
@@ -91,7 +80,7 @@ final class AnswerGatherer: HTTPClientResponseDelegate {
     /// - Parameter most: bytes that are a full portion. It has more where more came at once.
     /// - Throws: what the request failed with, once all that had come is taken; `CancellationError`. Not to be called again
     ///   after that, nor after the last portion.
-    func take(most: Int) async throws -> Portion {
+    func take(most: Int) async throws -> AnswerPortion {
         try await withCheckedThrowingContinuation { taker in
             change { state in
                 state.most = most
@@ -165,12 +154,8 @@ final class AnswerGatherer: HTTPClientResponseDelegate {
         guard let answer = state.answer else {
             return Wake(taker: taker, result: .failure(HTTPClientError.remoteConnectionClosed), room: room)
         }
-        let portion = Portion(answer: answer, piece: state.piece, isLast: state.isOver)
+        let portion = AnswerPortion(answer: answer, piece: state.piece, isLast: state.isOver)
         state.piece = BodyPiece()
         return Wake(taker: taker, result: .success(portion), room: room)
     }
-}
-
-extension HTTPFields {
-    init(_ headers: HTTPHeaders) { self.init(headers.map { (name: $0.name, value: $0.value) }) }
 }

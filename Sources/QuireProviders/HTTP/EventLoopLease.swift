@@ -8,18 +8,37 @@ import Synchronization
 /// A connection stays on its loop. While each loop has as many requests as the others, the loop that a request gets has a
 /// connection free for it, and nothing of it goes from thread to thread.
 final class EventLoopLease: Sendable {
-    private static let all = Array(HTTPClient.defaultEventLoopGroup.makeIterator())
+    private static let all = HTTPClient.defaultEventLoopGroup.makeIterator().map(EventLoopExecutor.init)
     private static let shares = EvenShares(all.count)
 
-    let loop: any EventLoop
+    /// Runs tasks on the loop.
+    let executor: EventLoopExecutor
     private let place: Int
+
+    var loop: any EventLoop { executor.loop }
 
     init() {
         place = Self.shares.take()
-        loop = Self.all[place]
+        executor = Self.all[place]
     }
 
     deinit { Self.shares.giveBack(place) }
+}
+
+/// Runs a task on an event loop: what the loop has for it needs no other thread then.
+///
+/// For what neither blocks nor computes much: a loop serves many connections.
+final class EventLoopExecutor: TaskExecutor {
+    let loop: any EventLoop
+
+    init(_ loop: any EventLoop) { self.loop = loop }
+
+    /// As `TaskExecutor` asks.
+    func enqueue(_ job: consuming ExecutorJob) {
+        let job = UnownedJob(job)
+        let executor = asUnownedTaskExecutor()
+        loop.execute { job.runSynchronously(on: executor) }
+    }
 }
 
 /// Hands out a few places so that none has more takers than another, as far as they come back.

@@ -272,6 +272,27 @@ struct HTTPTransportTests {
         #expect(answer.status == 507 && answer.body == Array("full".utf8))
     }
 
+    @Test("A server that hangs up as soon as it has answered is heard, by eight at a time")
+    func hangingUp() async throws {
+        let server = try LoopbackServer { peer in
+            guard let request = peer.request() else { return }
+            peer.answer("207 Multi-Status", ["Connection: close"], "\(request.body.count)")
+        }
+        let transport = transport(server)
+        await withTaskGroup(of: Void.self) { group in
+            for _ in 0..<8 {
+                group.addTask {
+                    for round in 0..<40 {
+                        let body = HTTPRequest.Body.bytes([UInt8](repeating: 0x61, count: 200))
+                        let request = HTTPRequest("PROPFIND", "/", body: round % 2 == 0 ? body : .none)
+                        let answer = try? await transport.send(request)
+                        #expect(answer?.body == Array((round % 2 == 0 ? "200" : "0").utf8), "round \(round)")
+                    }
+                }
+            }
+        }
+    }
+
     @Test("Cancelling ends a request at once, before its answer and in it", arguments: [true, false])
     func cancel(inBody: Bool) async throws {
         let arrived = Gate()
