@@ -1,7 +1,5 @@
 import AsyncHTTPClient
 import NIOCore
-import QuireCore
-import Synchronization
 
 /// An event loop of the HTTP client for the length of one request: the one with the fewest.
 ///
@@ -23,40 +21,4 @@ final class EventLoopLease: Sendable {
     }
 
     deinit { Self.shares.giveBack(place) }
-}
-
-/// Runs a task on an event loop: what the loop has for it needs no other thread then.
-///
-/// For what neither blocks nor computes much: a loop serves many connections.
-final class EventLoopExecutor: TaskExecutor {
-    let loop: any EventLoop
-
-    init(_ loop: any EventLoop) { self.loop = loop }
-
-    /// As `TaskExecutor` asks.
-    func enqueue(_ job: consuming ExecutorJob) {
-        let job = UnownedJob(job)
-        let executor = asUnownedTaskExecutor()
-        loop.execute { job.runSynchronously(on: executor) }
-    }
-}
-
-/// Hands out a few places so that none has more takers than another, as far as they come back.
-final class EvenShares: Sendable {
-    // Taken alone.
-    private let takers: Lock<[Int]>
-
-    /// - Parameter count: of places, one or more.
-    init(_ count: Int) { takers = Lock(Array(repeating: 0, count: count)) }
-
-    /// The first of those with the fewest takers.
-    func take() -> Int {
-        takers.withLock { takers in
-            let place = takers.indices.min { takers[$0] < takers[$1] } ?? 0
-            takers[place] += 1
-            return place
-        }
-    }
-
-    func giveBack(_ place: Int) { takers.withLock { $0[place] -= 1 } }
 }
