@@ -27,15 +27,12 @@ final class AnswerGatherer: HTTPClientResponseDelegate {
         var lease: EventLoopLease?
         var request: HTTPClient.Task<Void>?
 
-        var isRefusal: Bool { answer?.isSuccess == false }
-        /// Of a refusal only the words are wanted.
-        var isFull: Bool { piece.count >= (isRefusal ? ServerWords.limit : most) }
+        var isFull: Bool { answer.map { AnswerPortion.isFull(piece.count, of: $0, most: most) } ?? false }
 
         /// Whether the task is to have what is there.
         var isDue: Bool {
-            if isOver || failure != nil || isFull { return true }
-            guard piece.count > 0, !isRefusal else { return false }
-            return ContinuousClock.now - begun >= AnswerPortion.longestGathering
+            if isOver || failure != nil { return true }
+            return answer.map { AnswerPortion.isDue(piece.count, of: $0, most: most, since: begun) } ?? false
         }
     }
 

@@ -9,7 +9,20 @@ struct AnswerPortion: Sendable {
     let isLast: Bool
 
     /// Who waits for a body over a slow connection is not kept waiting for a full portion.
-    static let longestGathering = Duration.milliseconds(20)
+    private static let longestGathering = Duration.milliseconds(20)
+
+    /// Whether so many bytes are a full portion. Of a refusal only the words are wanted.
+    static func isFull(_ count: Int, of answer: HTTPAnswer, most: Int) -> Bool {
+        count >= (answer.isSuccess ? most : ServerWords.limit)
+    }
+
+    /// Whether so many bytes are handed on although more may come.
+    ///
+    /// - Parameter begun: since when they are waited for.
+    static func isDue(_ count: Int, of answer: HTTPAnswer, most: Int, since begun: ContinuousClock.Instant) -> Bool {
+        if isFull(count, of: answer, most: most) { return true }
+        return answer.isSuccess && count > 0 && ContinuousClock.now - begun >= longestGathering
+    }
 }
 
 extension HTTPFields {

@@ -1,7 +1,7 @@
 import AsyncHTTPClient
 import NIOCore
 
-/// A request without a body, its answer gathered on its event loop.
+/// A request without a body, its answer gathered on its event loop. The client keeps the gatherer; this is who wants the answer.
 final class GatheredExchange: HTTPExchange, Sendable {
     private let gatherer: AnswerGatherer
 

@@ -34,13 +34,11 @@ struct StreamedExchange: HTTPExchange {
     private mutating func gather(_ most: Int) async throws -> AnswerPortion {
         let begun = ContinuousClock.now
         let answer = try await answer()
-        let full = answer.isSuccess ? most : ServerWords.limit
         var piece = BodyPiece()
         while let part = try await parts?.next() {
             piece.append(part)
             if let deadline, NIODeadline.now() > deadline { throw HTTPClientError.deadlineExceeded }
-            let isDue = answer.isSuccess && ContinuousClock.now - begun >= AnswerPortion.longestGathering
-            if piece.count >= full || isDue && piece.count > 0 {
+            if AnswerPortion.isDue(piece.count, of: answer, most: most, since: begun) {
                 return AnswerPortion(answer: answer, piece: piece, isLast: false)
             }
         }
