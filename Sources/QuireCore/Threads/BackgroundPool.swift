@@ -11,6 +11,8 @@ package final class BackgroundPool: @unchecked Sendable {
     private var next = 0
     private var threads = 0
     private var idle = 0
+    /// Idle threads that were called and are not here yet: each takes a piece. At most `idle`.
+    private var called = 0
 
     private let label: String
     private let width: Int
@@ -59,7 +61,7 @@ package final class BackgroundPool: @unchecked Sendable {
         let isOwn = threadsGoOn && Self.pool == Unmanaged.passUnretained(self).toOpaque()
         let help = monitor.locked { () -> Help in
             waiting.append(job)
-            return isOwn && backlog == 1 ? .none : findHelp()
+            return findHelp(own: isOwn ? 1 : 0)
         }
         call(help)
     }
@@ -70,9 +72,14 @@ package final class BackgroundPool: @unchecked Sendable {
     /// How many pieces wait.
     private var backlog: Int { waiting.count - next }
 
-    private func findHelp() -> Help {
-        if idle >= backlog { return .idleThread }
-        guard threads < width else { return idle > 0 ? .idleThread : .none }
+    /// - Parameter own: how many pieces the calling thread takes itself.
+    private func findHelp(own: Int = 0) -> Help {
+        guard backlog > called + own else { return .none }
+        if idle > called {
+            called += 1
+            return .idleThread
+        }
+        guard threads < width else { return .none }
         threads += 1
         return .newThread
     }
@@ -99,7 +106,7 @@ package final class BackgroundPool: @unchecked Sendable {
     /// What this thread does next, and who is to help with the rest, which it may have kept for itself.
     private func nextJob() -> (job: @Sendable () -> Void, help: Help)? {
         guard let job = waitForJob() else { return nil }
-        return (job, threadsGoOn && backlog > 0 ? findHelp() : .none)
+        return (job, threadsGoOn ? findHelp() : .none)
     }
 
     private func takeJob() -> (@Sendable () -> Void)? {
@@ -124,6 +131,8 @@ package final class BackgroundPool: @unchecked Sendable {
             idle += 1
             let isInTime = monitor.wait(until: deadline)
             idle -= 1
+            // Whoever leaves, called or not: there is no more to wait for than there are.
+            called = max(0, called - 1)
             if !isInTime, waiting.isEmpty {
                 threads -= 1
                 return nil
