@@ -21,9 +21,14 @@ package struct HTTPFields: Sendable, ExpressibleByDictionaryLiteral {
     /// All fields of that name.
     package func values(of name: String) -> [String] { list.filter { Self.isSame($0.name, name) }.map(\.value) }
 
+    /// Whether a field is one of those whose names begin so; without case.
+    package static func isName(_ name: String, beginningWith beginning: String) -> Bool {
+        name.utf8.count >= beginning.utf8.count
+            && zip(name.utf8, beginning.utf8).allSatisfy { lowercased($0) == lowercased($1) }
+    }
+
     private static func isSame(_ one: String, _ other: String) -> Bool {
-        one.utf8.count == other.utf8.count
-            && zip(one.utf8, other.utf8).allSatisfy { lowercased($0) == lowercased($1) }
+        one.utf8.count == other.utf8.count && isName(one, beginningWith: other)
     }
 
     private static func lowercased(_ byte: UInt8) -> UInt8 { (0x41...0x5A).contains(byte) ? byte + 0x20 : byte }

@@ -42,11 +42,11 @@ package final class S3Signer: HTTPAuthorizer {
         }
         let fields = signedFields(request, origin)
         let names = fields.map(\.name).joined(separator: ";")
-        let canonical = [
-            request.method, request.path, request.query ?? "",
-            fields.map { "\($0.name):\($0.value)\n" }.joined(), names,
-            request.fields["x-amz-content-sha256"] ?? "",
-        ].joined(separator: "\n")
+        var canonical = ""
+        canonical.reserveCapacity(1024)
+        canonical += "\(request.method)\n\(request.path)\n\(request.query ?? "")\n"
+        for field in fields { canonical += "\(field.name):\(field.value)\n" }
+        canonical += "\n\(names)\n\(request.fields["x-amz-content-sha256"] ?? "")"
         let day = String(time.prefix(8))
         let scope = "\(day)/\(region)/s3/aws4_request"
         let text = "AWS4-HMAC-SHA256\n\(time)\n\(scope)\n\(Self.digest(Array(canonical.utf8)))"
@@ -69,12 +69,15 @@ package final class S3Signer: HTTPAuthorizer {
     /// In the order of their names, as they are signed.
     private func signedFields(_ request: HTTPRequest, _ origin: HTTPOrigin) -> [(name: String, value: String)] {
         var fields = [(name: "host", value: origin.authority)]
-        for field in request.fields.list {
-            let name = field.name.lowercased()
-            guard name.hasPrefix("x-amz-") else { continue }
-            fields.append((name, field.value.split(separator: " ").joined(separator: " ")))
+        for field in request.fields.list where HTTPFields.isName(field.name, beginningWith: "x-amz-") {
+            fields.append((field.name.lowercased(), Self.trimmed(field.value)))
         }
         return fields.sorted { $0.name < $1.name }
+    }
+
+    /// Without spaces around it, and with one where several are.
+    private static func trimmed(_ value: String) -> String {
+        value.utf8.contains(0x20) ? value.split(separator: " ").joined(separator: " ") : value
     }
 
     private func key(_ day: String) -> SymmetricKey {
@@ -90,11 +93,14 @@ package final class S3Signer: HTTPAuthorizer {
 
     private static func payload(_ body: HTTPRequest.Body) -> String {
         switch body {
-        case .none: digest([])
+        case .none: ofNothing
         case .bytes(let bytes): digest(bytes)
         default: "UNSIGNED-PAYLOAD"
         }
     }
+
+    /// Of most requests' bodies.
+    private static let ofNothing = digest([])
 
     private static func digest(_ bytes: [UInt8]) -> String {
         SHA256.hash(data: bytes).withUnsafeBytes { Hexadecimal.encode($0) }
