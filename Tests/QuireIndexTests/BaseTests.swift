@@ -127,6 +127,25 @@ struct BaseTests {
         }
     }
 
+    @Test("a document whose content comes or goes keeps its base where the provider has it by now", arguments: [true, false])
+    func baseOfOwnContent(isDataless: Bool) async throws {
+        try await withDrive { drive in
+            try drive.makeDirectory("d")
+            try drive.create("d/a", "one")
+            try await drive.acknowledge("d", "d/a")
+            let asked = try drive.base("d/a", version: "2")
+            try drive.rename("d", "e")
+            drive.index.record(.baseMoved(container: .default, from: "d", try drive.base("e")))
+            try drive.replace("e/a", "one")
+            let installed = StoreEvent.Commit.Change.installed(
+                parent: try drive.present("e").inode, name: "a", try drive.present("e/a"), dataless: isDataless)
+            drive.index.record(.committed(.init(installed, base: asked, basePlace: .own)))
+            let base = try await drive.item("e/a").base
+            #expect(base?.path == "e/a" && base?.version == ProviderVersion("2"))
+            #expect(try await drive.pending().filter { $0.isMoved || $0.isDeleted }.isEmpty)
+        }
+    }
+
     @Test(
         "a base that goes into a directory that has its name now, or into one that was below it, is found by its path")
     func baseIntoItself() async throws {

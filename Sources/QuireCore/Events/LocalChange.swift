@@ -32,10 +32,12 @@ package struct LocalChange: Sendable, Hashable {
     package var within: UInt64?
     /// What is installed is the same version of the same document: its content comes here or goes (a download, an eviction).
     package var keepsContent: Bool
+    /// What is installed is of the same document, of whichever version: `base` lies where the document's base is by then.
+    package var isSameDocument: Bool
 
     package init(
         path: RelativePath, _ operation: Operation, expecting: Expectation, base: BaseRecord?,
-        refuseIfOpen: Bool = false, within: UInt64? = nil, keepsContent: Bool = false
+        refuseIfOpen: Bool = false, within: UInt64? = nil, keepsContent: Bool = false, isSameDocument: Bool = false
     ) {
         self.path = path
         self.operation = operation
@@ -44,6 +46,7 @@ package struct LocalChange: Sendable, Hashable {
         self.refuseIfOpen = refuseIfOpen
         self.within = within
         self.keepsContent = keepsContent
+        self.isSameDocument = isSameDocument
     }
 }
 

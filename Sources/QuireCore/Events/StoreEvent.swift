@@ -67,20 +67,30 @@ package enum StoreEvent: Sendable, Hashable {
             case attributes(FileStatus)
         }
 
+        /// Where a commit's base lies at the provider.
+        package enum BasePlace: Sendable, Hashable {
+            /// At its path.
+            case path
+            /// In the directory that the entry came to, wherever that one's own base is so far: moves are followed one by one,
+            /// and a path may be another directory's until all are.
+            case directory
+            /// Where the base of the entry is by now: it is the same document. The path is that of the moment when its content
+            /// was asked for, and since then the provider may have moved it.
+            case own
+        }
+
         package var change: Change
         /// The provider's state that the entry now equals; nil to leave the base as it is (a conflict's copy being moved
         /// aside), and for `.removed`.
         package var base: BaseRecord?
-        /// The directory that the entry came to is the one that `base` lies in, wherever its own base is so far: moves are
-        /// followed one by one, and a path may be another directory's until all are.
-        package var isInPlace: Bool
+        package var basePlace: BasePlace
         /// Of a file that lost a name, or has another one, and has others still: its ctime is another under those, too.
         package var otherNames: FileStatus?
 
-        package init(_ change: Change, base: BaseRecord?, isInPlace: Bool = false, otherNames: FileStatus? = nil) {
+        package init(_ change: Change, base: BaseRecord?, basePlace: BasePlace = .path, otherNames: FileStatus? = nil) {
             self.change = change
             self.base = base
-            self.isInPlace = isInPlace
+            self.basePlace = basePlace
             self.otherNames = otherNames
         }
     }

@@ -125,15 +125,16 @@ extension TreeWriter {
     ///   row has at another path stays there, as an orphan: the provider still has it.
     /// - Parameter isNews: it comes from the provider, and tags that are others there are taken; what this device acknowledges
     ///   are its own.
-    /// - Parameter isInPlace: as `StoreEvent.Commit.isInPlace`.
+    /// - Parameter place: where the record lies; that of the row itself where it has a base.
     mutating func setBase(
-        _ row: inout ItemRow, _ record: BaseRecord, movesBase: Bool, isNews: Bool, isInPlace: Bool = false
+        _ row: inout ItemRow, _ record: BaseRecord, movesBase: Bool, isNews: Bool,
+        at place: StoreEvent.Commit.BasePlace = .path
     ) throws {
         if isNews { takeTags(of: record, in: &row) }
-        let here = isInPlace ? try childrenBase(of: row.parent) : nil
+        let here = place == .directory ? try childrenBase(of: row.parent) : nil
         guard
             let (parent, name) = try here.flatMap({ parent in record.path.name.map { (parent, $0) } })
-                ?? basePlace(of: record)
+                ?? (place == .own ? Self.ownPlace(of: record, row) : nil) ?? basePlace(of: record)
         else { return }
         // The directory may have got a base just now.
         row.parentBase = try here ?? childrenBase(of: row.parent)
@@ -159,6 +160,14 @@ extension TreeWriter {
             }
         }
         return id
+    }
+
+    /// Where the row's base is; nil where it has none that the record can be of.
+    private static func ownPlace(of record: BaseRecord, _ row: ItemRow) -> (parent: Int64, name: FileName)? {
+        guard let base = row.base, base.container == record.container.rawValue, base.kind == record.kind else {
+            return nil
+        }
+        return (base.parent, FileName(unchecked: base.name))
     }
 
     private mutating func basePlace(of record: BaseRecord) throws -> (parent: Int64, name: FileName)? {

@@ -49,7 +49,7 @@ extension TreeWriter {
         var (row, before) = try arrived(in: directory, name, local)
         row.writersOpen = false
         if let base = commit.base {
-            try setBase(&row, base, movesBase: false, isNews: true, isInPlace: commit.isInPlace)
+            try setBase(&row, base, movesBase: false, isNews: true, at: commit.basePlace)
             if row.base != nil { row.acknowledged = local.fingerprint }
         } else {
             row.acknowledged = nil
@@ -73,7 +73,7 @@ extension TreeWriter {
         }
         guard let base, var row = try row(in: to.id, toName) else { return }
         let before = row
-        try setBase(&row, base, movesBase: true, isNews: true, isInPlace: commit.isInPlace)
+        try setBase(&row, base, movesBase: true, isNews: true, at: commit.basePlace)
         try updatePlaced(row, before: before)
     }
 

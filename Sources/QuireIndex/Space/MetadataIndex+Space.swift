@@ -5,9 +5,9 @@ package import QuireCore
 extension MetadataIndex {
     /// Files with content that is here.
     private static let here = "kind = 0 AND dataless = 0"
-    /// Of these: uploaded, as it was uploaded, and not to be kept.
+    /// Of these: uploaded, as and where it was uploaded, and not to be kept.
     private static let evictable = """
-        pinned = 0 AND local_only = 0 AND base IS NOT NULL AND writers = 0 AND pending & 3 = 0 AND size > 0
+        pinned = 0 AND local_only = 0 AND base IS NOT NULL AND writers = 0 AND pending & 11 = 0 AND size > 0
         """
 
     /// How much content is here; one pass over the rows.

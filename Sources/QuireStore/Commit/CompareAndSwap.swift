@@ -116,9 +116,14 @@ package enum CompareAndSwap {
         {
             .done(
                 CommittedChange(
-                    commit: StoreEvent.Commit(event, base: change.base, isInPlace: change.within != nil),
+                    commit: StoreEvent.Commit(event, base: change.base, basePlace: basePlace),
                     previous: found, status: status, parent: parent,
                     destinationParent: destination))
+        }
+
+        private var basePlace: StoreEvent.Commit.BasePlace {
+            if change.isSameDocument { return .own }
+            return change.within == nil ? .path : .directory
         }
     }
 

@@ -52,10 +52,9 @@ extension SyncService {
     package func evict(_ path: RelativePath) async throws(QuireError) -> Int {
         var evicted = 0
         var refusal: QuireError?
-        let pages = ItemPages(try await files(path) { $0.entry.id }, environment.index)
-        while let item = try await reading({ try await pages.next() }) {
+        for id in try await files(path, { $0.entry.id }) {
             do throws(QuireError) {
-                evicted += try await evict(item) ? 1 : 0
+                evicted += try await evict(id) ? 1 : 0
             } catch {
                 refusal = refusal ?? error
             }
@@ -65,11 +64,14 @@ extension SyncService {
     }
 
     /// As `quire evict`, for room: what cannot go stays, and nobody is told.
-    func makeDataless(_ item: IndexedItem) async -> Bool {
-        do { return try await evict(item) } catch { return false }
+    func makeDataless(_ id: ItemID) async -> Bool {
+        do { return try await evict(id) } catch { return false }
     }
 
-    private func evict(_ item: IndexedItem) async throws(QuireError) -> Bool {
+    /// - Returns: false for what is not there any more, or has no content here.
+    private func evict(_ id: ItemID) async throws(QuireError) -> Bool {
+        // As it is by now; what changes from here on is found by its fingerprint, and its base by the index.
+        guard let item = try await reading({ try await self.environment.index.item(id) }) else { return false }
         let path = item.drivePath
         if case .dataless = item.entry.content {
             guard !arriving.isInUse(item.entry.id) else {
@@ -82,12 +84,10 @@ extension SyncService {
             throw QuireError(
                 .notAllowed, "\(path) is pinned to this device", remedy: "Unpin it first: quire unpin \(path)")
         }
-        guard !item.entry.isLocalOnly, let base = item.base, item.entry.content == .asBase,
-            let engine = engine(for: path)
-        else {
+        guard !item.entry.isLocalOnly, let base = item.base, !item.isOwn, let engine = engine(for: path) else {
+            let own = item.isMoved && item.entry.content == .asBase ? "a place" : "content"
             throw QuireError(
-                .notAllowed, "\(path) has content that is not at the provider yet",
-                remedy: "Upload it first: quire sync")
+                .notAllowed, "\(path) has \(own) that is not at the provider yet", remedy: "Upload it first: quire sync")
         }
         if try await hasOtherName(item, engine.context) {
             throw QuireError(
@@ -129,7 +129,7 @@ extension SyncService {
                 LocalChange(
                     path: item.drivePath, .install(stagedPath: staged, dataless: true),
                     expecting: .fingerprint(item.entry.fingerprint), base: base, refuseIfOpen: true,
-                    keepsContent: true))
+                    keepsContent: true, isSameDocument: true))
         } catch {
             throw QuireError(.failed, error.message)
         }

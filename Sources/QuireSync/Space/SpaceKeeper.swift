@@ -12,7 +12,7 @@ import Synchronization
 /// document is evicted by the same compare-and-swap as by `quire evict`, which looks again, and also leaves open ones.
 final class SpaceKeeper: Sendable {
     /// Evicts an item; returns false where it could not be.
-    typealias Evict = @Sendable (IndexedItem) async -> Bool
+    typealias Evict = @Sendable (ItemID) async -> Bool
 
     private struct State {
         /// For downloads under way, in bytes.
@@ -142,9 +142,7 @@ final class SpaceKeeper: Sendable {
         guard gone < excess else { return gone }
         for file in try await leastRecentlyUsed() where gone < excess {
             if Task.isCancelled { break }
-            // As it is by now.
-            guard let item = try await environment.index.item(file.id) else { continue }
-            if await evict(item) { gone += file.size }
+            if await evict(file.id) { gone += file.size }
         }
         logger.info("content taken off this device", metadata: ["bytes": "\(gone)", "wanted": "\(excess)"])
         return gone
