@@ -85,15 +85,16 @@ import Testing
             item: ItemID(8), container: .default, version: ProviderVersion("v"), size: 3)
         let (content, _) = try PartialContent.open(small, in: directory, staging: staging)
         try write(content, 0..<3, 0x61)
+        let file = try content.reading()
         let wrong = try #require(ContentChecksum(bytes: [UInt8](repeating: 0, count: 32)))
         let time = FileTime(nanoseconds: 1_600_000_000_000_000_000)
-        #expect(try content.finish(mtime: time, mode: 0o640, known: wrong, isCancelled: { false }) == nil)
-        let found = try #require(try content.finish(mtime: time, mode: 0o640, known: nil, isCancelled: { false }))
-        #expect(found.description == "9834876dcfb05cb167a5c24953eba58c4ac89b1adf57f28f2f9d09af107ee8f0")
+        #expect(try content.finish(file, mtime: time, mode: 0o640, known: wrong, isCancelled: { false }) == nil)
+        let found = try content.finish(file, mtime: time, mode: 0o640, known: nil, isCancelled: { false })
+        #expect(found?.description == "9834876dcfb05cb167a5c24953eba58c4ac89b1adf57f28f2f9d09af107ee8f0")
         let status = try content.reading().status()
         #expect(status.mtime == time && status.mode & 0o777 == 0o640)
         #expect(throws: StoreError.self) {
-            _ = try content.finish(mtime: time, mode: 0o640, known: nil, isCancelled: { true })
+            _ = try content.finish(file, mtime: time, mode: 0o640, known: nil, isCancelled: { true })
         }
     }
 }

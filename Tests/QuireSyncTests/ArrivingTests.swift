@@ -284,6 +284,50 @@ import Testing
         #expect(!device.hasMap(item))
     }
 
+    @Test("What is installed is the file that was checked, whatever comes to its place meanwhile")
+    func droppedMeanwhile() async throws {
+        let (device, _) = try await device()
+        let content = try await open(device)
+        let (service, item) = (device.service, try await id(device))
+        let subject = PartialContent.Subject(
+            item: item, container: .default, version: try #require(try await device.index.item(item)?.base?.version),
+            size: Self.size)
+        let wasInUse = Lock<Bool?>(nil)
+        let (directory, staging) = (service.arriving.directory, device.home.staging)
+        device.openForWriting.beforeAnswer.withLock {
+            $0 = {
+                wasInUse.withLock { $0 = service.arriving.isInUse(item) }
+                service.arriving.drop(item)
+                // As whoever opens it next does.
+                _ = try? PartialContent.open(subject, in: directory, staging: staging)
+            }
+        }
+        withExtendedLifetime(content) {}
+        #expect(try await service.download("doc") == 1)
+        #expect(wasInUse.withLock { $0 } == true)
+        let file = try device.tree.openForReading("doc")
+        #expect(try ContentCopy.checksum(of: file, shown: "doc").checksum == ContentChecksum.sha256(of: bytes))
+        #expect(try !device.isDataless("doc"))
+        #expect(await device.sync() == .settled)
+        #expect(memory.contents(at: "doc") == bytes)
+    }
+
+    @Test("Where a document is open for writing, what has come of it stays for the next attempt")
+    func busy() async throws {
+        let (device, _) = try await device()
+        let inode = try device.tree.requiredStatus(at: "doc").inode
+        device.openForWriting.insert(inode)
+        await #expect(throws: MaterializeError.self) {
+            try await device.service.materialize(path: "doc", inode: inode)
+        }
+        #expect(device.service.arrived(try await id(device))?.bytes == Self.size)
+        device.openForWriting.removeAll()
+        let before = fetched.count
+        try await device.service.materialize(path: "doc", inode: inode)
+        #expect(try !device.isDataless("doc"))
+        #expect(fetched.count == before)
+    }
+
     /// For what other threads do on their own.
     private func waitUntil(_ condition: () -> Bool) async throws {
         let deadline = ContinuousClock.now + .seconds(20)

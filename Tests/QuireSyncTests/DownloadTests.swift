@@ -58,6 +58,43 @@ import Testing
         #expect(service.transfers.current.isEmpty)
     }
 
+    @Test(
+        "A document whose directory is moved here and there while its content comes is not removed there",
+        arguments: [MemoryProvider.full, MemoryProvider.plain])
+    func movedMeanwhile(capabilities: ProviderCapabilities) async throws {
+        let memory = MemoryProvider(capabilities: capabilities)
+        memory.edit { $0.write("d/a", "text") }
+        let faulty = FaultyProvider(memory)
+        let device = try Device("one", provider: faulty, clock: clock)
+        #expect(await device.sync() == .settled)
+        try device.rename("d", "e")
+        let gate = Gate()
+        faulty.inject(Fault(.fetch, .holdAnswer(gate)))
+        let (service, inode) = (device.service, try device.tree.requiredStatus(at: "e/a").inode)
+        let coming = Task { try await service.materialize(path: "e/a", inode: inode) }
+        await gate.waitForArrivals(1)
+        #expect(await device.sync() == .settled)
+        #expect(memory.contents(at: "e/a") == Array("text".utf8))
+        gate.open()
+        try await coming.value
+        memory.clearOperations()
+        #expect(await device.sync() == .settled)
+        #expect(memory.operations.allSatisfy { $0 == .changes })
+        #expect(memory.contents(at: "e/a") == Array("text".utf8))
+        #expect(try device.text("e/a") == "text")
+    }
+
+    @Test("Only what is where the provider has it is evicted")
+    func evictMoved() async throws {
+        let (device, _) = try await device()
+        #expect(try await device.open("doc") == "content")
+        try device.rename("doc", "moved")
+        await #expect { try await device.service.evict("moved") } throws: { "\($0)".contains("a place that is not") }
+        #expect(try await device.index.evictableFiles(after: nil, limit: 1).isEmpty)
+        #expect(await device.sync() == .settled)
+        #expect(try await device.service.evict("moved") == 1)
+    }
+
     @Test("Whoever asks for a download hears how much has arrived, from nothing to all, and never less than before")
     func progress() async throws {
         memory.edit {

@@ -82,15 +82,38 @@ package struct PartialContent: Sendable {
     /// Checks that the bytes are the document's and makes them ready to be installed: mtime, mode, written through.
     ///
     /// All bytes must be here. `discard` takes the map away once the file is where it belongs.
-    /// - Parameter known: what the content should be, where that is known.
+    /// - Parameters:
+    ///   - file: the bytes, open; at the path another file may lie by now.
+    ///   - known: what the content should be, where that is known.
     /// - Returns: what it is; nil where that is not what is known, and nothing was done.
     package func finish(
-        mtime: FileTime, mode: UInt16, known: ContentChecksum?, isCancelled: () -> Bool
+        _ file: borrowing OwnedDescriptor, mtime: FileTime, mode: UInt16, known: ContentChecksum?,
+        isCancelled: () -> Bool
     ) throws(StoreError) -> ContentChecksum? {
-        let found = try ContentCopy.checksum(of: try reading(), shown: path, isCancelled: isCancelled)
+        let found = try ContentCopy.checksum(of: file, shown: path, isCancelled: isCancelled)
         guard found.size == subject.size, known == nil || known == found.checksum else { return nil }
-        try staging.finish(path, mtime: mtime, mode: mode)
+        try file.setMode(mode, path)
+        try file.setModificationTime(mtime, path)
+        try file.sync(path)
         return found.checksum
+    }
+
+    /// Gives the bytes a name of their own in the staging directory, from which they can be installed.
+    ///
+    /// - Returns: the absolute path.
+    package func take() throws(StoreError) -> String {
+        let taken = staging.uniquePath("arrived")
+        try systemCall("take", path) { rename(path, taken) }
+        return taken
+    }
+
+    /// Undoes `take`; nothing happens where the file was installed.
+    package func putBack(_ taken: String) throws(StoreError) {
+        do throws(StoreError) {
+            try systemCall("put back", path) { rename(taken, path) }
+        } catch {
+            guard error.code == .notFound else { throw error }
+        }
     }
 
     /// Removes bytes and map. Who has the bytes open can go on reading what was here.

@@ -87,6 +87,28 @@ final class ArrivingDocuments: Sendable {
         return gone
     }
 
+    /// Gives the file of a document that is whole a path that nobody else uses, to be installed from there. Blocks.
+    ///
+    /// - Returns: nil where the document was dropped meanwhile: at its path may be another's file, of which less is here.
+    func take(_ document: ArrivingDocument) throws(StoreError) -> String? {
+        try state.withLock { (state) throws(StoreError) in
+            guard Self.isCurrent(document, state) else { return nil }
+            return try document.content.take()
+        }
+    }
+
+    /// Undoes `take`, where the document was not dropped meanwhile. Blocks.
+    func putBack(_ taken: String, of document: ArrivingDocument) throws(StoreError) {
+        try state.withLock { (state) throws(StoreError) in
+            guard Self.isCurrent(document, state) else { return staging.discard(taken) }
+            try document.content.putBack(taken)
+        }
+    }
+
+    private static func isCurrent(_ document: ArrivingDocument, _ state: State) -> Bool {
+        state.entries[document.content.subject.item]?.document === document && !document.hasEnded
+    }
+
     /// Removes what is here of an item: it is whole, gone, of another version, or not wanted. Blocks.
     ///
     /// - Returns: whether anything was.

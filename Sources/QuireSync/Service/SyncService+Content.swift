@@ -130,6 +130,9 @@ extension SyncService: ContentSource {
         guard let document = try await arriving(place), var base = place.item.base else { return nil }
         context.announce(place.item.entry.path, .isDownloading)
         defer { context.announce(place.item.entry.path, .isDownloading, .downloadingStatus) }
+        // Until it is installed it is not taken for idle.
+        document.enter()
+        defer { document.leave() }
         do throws(SyncFailure) {
             try await document.wait(for: 0..<document.size)
         } catch {
@@ -144,19 +147,32 @@ extension SyncService: ContentSource {
         }
         let (known, time, bits) = (base.checksum, mtime, mode)
         let found = try await context.cancellableStore { (isCancelled) throws(StoreError) in
-            try document.content.finish(mtime: time, mode: bits, known: known, isCancelled: isCancelled)
+            try document.content.finish(
+                document.file, mtime: time, mode: bits, known: known, isCancelled: isCancelled)
         }
         guard let found else {
             arriving.drop(place.subject.item)
             throw Self.isCorrupt(path)
         }
         base.checksum = found
+        let documents = arriving
+        let taken = try await context.store { () throws(StoreError) in try documents.take(document) }
+        guard let taken else { return .busy }
         let change = LocalChange(
-            path: path, .install(stagedPath: document.content.path, dataless: false),
-            expecting: .fingerprint(status.fingerprint), base: base, keepsContent: true)
-        guard case .done = try await context.commit(change) else { return .busy }
-        arriving.drop(place.subject.item)
-        return .done
+            path: path, .install(stagedPath: taken, dataless: false),
+            expecting: .fingerprint(status.fingerprint), base: base, keepsContent: true, isSameDocument: true)
+        var failure: SyncFailure?
+        do throws(SyncFailure) {
+            if case .done = try await context.commit(change) {
+                documents.drop(place.subject.item)
+                return .done
+            }
+        } catch {
+            failure = error
+        }
+        try await context.store { () throws(StoreError) in try documents.putBack(taken, of: document) }
+        if let failure { throw failure }
+        return .busy
     }
 
     private static func isCorrupt(_ path: RelativePath) -> SyncFailure {
@@ -193,7 +209,8 @@ extension SyncService: ContentSource {
         let base = BaseRecord(container: context.container.id, fetched.item)
         let change = LocalChange(
             path: path, .install(stagedPath: fetched.stagedPath, dataless: false),
-            expecting: .fingerprint(status.fingerprint), base: base, keepsContent: fetched.item.version == version)
+            expecting: .fingerprint(status.fingerprint), base: base, keepsContent: fetched.item.version == version,
+            isSameDocument: true)
         guard case .done = try await context.commit(change) else { return .busy }
         isInPlace = true
         return .done

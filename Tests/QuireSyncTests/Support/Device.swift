@@ -248,7 +248,12 @@ final class Counter: Sendable {
 
 final class InodeSet: Sendable {
     private let inodes = Lock<Set<UInt64>>([])
+    /// Called once, when next asked: right before a change of a file is made in the store.
+    let beforeAnswer = Lock<(@Sendable () -> Void)?>(nil)
     func insert(_ inode: UInt64) { _ = inodes.withLock { $0.insert(inode) } }
     func removeAll() { inodes.withLock { $0 = [] } }
-    func contains(_ inode: UInt64) -> Bool { inodes.withLock { $0.contains(inode) } }
+    func contains(_ inode: UInt64) -> Bool {
+        beforeAnswer.withLock { $0.take() }?()
+        return inodes.withLock { $0.contains(inode) }
+    }
 }
