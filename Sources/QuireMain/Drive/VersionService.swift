@@ -112,31 +112,40 @@ struct VersionService: Sendable {
         guard let content = version?.path ?? fetched else {
             throw QuireError(.notFound, "\(path) has no version \(name)", remedy: "See `quire versions \(path)`")
         }
-        // Of a placeholder nothing could be kept.
-        try await sync.download(path)
-        try await restore(path, from: content, committer)
+        let staged = try await stage(content, mode: try await view.entry(at: path).mode)
+        defer { staging.discard(staged) }
+        try await patiently {
+            // Of a placeholder nothing could be kept.
+            try await sync.download(path)
+            try await install(staged, at: path, committer)
+        }
     }
 
     /// - Parameter content: absolute path.
-    private func restore(
-        _ path: RelativePath, from content: String, _ committer: any LocalTreeCommitter
-    ) async throws {
-        let entry = try await view.entry(at: path)
-        let (tree, versions, staging) = (view.tree, versions, staging)
-        let result = try await Blocking.run { () throws -> LocalChangeResult in
-            try versions.keep(copyOf: path, in: tree, item: entry.id)
+    private func stage(_ content: String, mode: UInt16) async throws -> String {
+        let staging = staging
+        return try await Blocking.run { () throws(StoreError) in
             let staged = try staging.createFile("restored")
             let source = try OwnedDescriptor.open(content, O_RDONLY | O_NOFOLLOW)
             _ = try ContentCopy.copy(from: source, to: staged.descriptor, shown: content)
-            let file = staged.keep()
-            defer { staging.discard(file) }
-            try staging.finish(file, mtime: WallClock.now(), mode: entry.mode)
-            let status = try tree.requiredStatus(at: path)
-            return try committer.commit(
-                LocalChange(
-                    path: path, .install(stagedPath: file, dataless: false),
-                    expecting: .fingerprint(status.fingerprint),
-                    base: nil))
+            try staging.finish(staged.path, mtime: WallClock.now(), mode: mode)
+            return staged.keep()
+        }
+    }
+
+    /// Puts a file of the staging directory in a document's place.
+    ///
+    /// - Parameter now: the wall clock, as file times have it.
+    /// - Throws: `.busy` where the document is in use or changes meanwhile.
+    func install(
+        _ staged: String, at path: RelativePath, _ committer: any LocalTreeCommitter,
+        now: @escaping @Sendable () -> FileTime = WallClock.now
+    ) async throws {
+        let entry = try await view.entry(at: path)
+        let (tree, versions) = (view.tree, versions)
+        let result = try await Blocking.run { () throws(StoreError) in
+            try versions.displace(
+                path, by: .install(stagedPath: staged, dataless: false), item: entry.id, in: tree, committer, now: now)
         }
         guard case .done = result else {
             throw QuireError(.busy, "\(path) is in use or has just changed", remedy: "Close it and try again")

@@ -9,7 +9,9 @@ package import QuireCore
 package struct KeptVersions: Sendable {
     /// Absolute path of the directory.
     package let path: String
-    private let staging: Staging
+    let staging: Staging
+    /// Called once a version is kept (for tests).
+    package var whenKept: @Sendable () -> Void = {}
 
     package init(path: String, staging: Staging) {
         self.path = path
@@ -32,32 +34,6 @@ package struct KeptVersions: Sendable {
         package var provided: ProviderVersion?
     }
 
-    /// Keeps a copy of what is at `path` now, whoever writes to it meanwhile; durable once this returns.
-    ///
-    /// - Returns: the version; nil where nothing can be kept: nothing is there, or a placeholder, or neither file nor
-    ///   symlink.
-    @discardableResult
-    package func keep(
-        copyOf path: RelativePath, in tree: DriveTree, item: ItemID, now: FileTime = WallClock.now()
-    ) throws(StoreError) -> Version? {
-        guard let status = try tree.status(at: path) else { return nil }
-        switch status.kind {
-        case .symlink:
-            let target = try tree.readLink(path)
-            let staged = try staging.createLink(target: target, mtime: status.mtime)
-            return try adopt(staged, ContentHasher.checksum(of: target), item, now)
-        case .file:
-            let source = try tree.openForReading(path)
-            guard try !Placeholder.mark(of: source, shown: path.description).isDataless else { return nil }
-            let target = try staging.createFile("version")
-            let copy = try ContentCopy.copy(from: source, to: target.descriptor, shown: path.description)
-            try finish(target.descriptor, target.path, status, origin: path)
-            return try adopt(target.keep(), copy.checksum, item, now)
-        case .directory, .fifo, .socket, .characterDevice, .blockDevice:
-            return nil
-        }
-    }
-
     /// Keeps a snapshot's file by renaming it here; durable once this returns. The snapshot is used up.
     @discardableResult
     package func keep(
@@ -65,8 +41,13 @@ package struct KeptVersions: Sendable {
     ) throws(StoreError) -> Version {
         switch snapshot.content {
         case .file(let file):
-            let descriptor = try OwnedDescriptor.open(file, O_RDWR | O_NOFOLLOW)
-            try finish(descriptor, file, snapshot.status, origin: origin)
+            do throws(StoreError) {
+                let descriptor = try OwnedDescriptor.open(file, O_RDWR | O_NOFOLLOW)
+                try finish(descriptor, file, snapshot.status, origin: origin)
+            } catch {
+                staging.discard(file)
+                throw error
+            }
             return try adopt(file, snapshot.checksum, item, now)
         case .bytes(let bytes):
             let target = try staging.createFile("version")
@@ -180,6 +161,7 @@ package struct KeptVersions: Sendable {
         try sync(directory)
         var raw = stat()
         try systemCall("read the attributes of", target) { lstat(target, &raw) }
+        whenKept()
         return try version(item, name, FileStatus(raw))
     }
 

@@ -199,78 +199,84 @@ extension SyncService {
         let original = directory.appending(conflict.original)
         // What goes to the kept versions must be here, too.
         if case .dataless = copy.entry.content { try await download(path) }
-        if choice == .copy {
-            try await replace(original, byCopyAt: path, engine.context)
-        } else {
-            try await keepVersion(path, copy.entry.id, engine.context)
+        let document = choice == .copy ? try await whole(original) : nil
+        do throws(SyncFailure) {
+            switch choice {
+            case .copy: try await replace(original, document, byCopyAt: path, engine.context)
+            case .original: try await displace(path, by: .remove, copy.entry.id, engine.context)
+            }
+        } catch {
+            throw QuireError(error.remedy == .later ? .busy : .failed, error.message)
         }
-        try await remove(path, engine.context)
         engine.wake()
     }
 
-    private func keepVersion(_ path: RelativePath, _ id: ItemID, _ context: SyncContext) async throws(QuireError) {
-        let (tree, versions, now) = (environment.tree, environment.versions, environment.clock.now())
-        do throws(SyncFailure) {
-            try await context.store { () throws(StoreError) in
-                _ = try versions.keep(copyOf: path, in: tree, item: id, now: now)
-            }
-        } catch {
-            throw QuireError(.failed, error.message)
-        }
+    /// What is at a path, its content brought here; nil where nothing is.
+    private func whole(_ path: RelativePath) async throws(QuireError) -> IndexedItem? {
+        let item = try await reading { try await self.environment.index.item(drivePath: path) }
+        guard case .dataless = item?.entry.content else { return item }
+        try await download(path)
+        try await reading { try await self.environment.index.settle() }
+        return try await reading { try await self.environment.index.item(drivePath: path) }
     }
 
-    /// Puts the copy's content in the document's place, as an edit; what was there is kept as a version.
+    /// Puts the copy's content in the document's place, as an edit; what was there is kept as a version. The copy goes,
+    /// unless something was saved into it meanwhile.
     private func replace(
-        _ original: RelativePath, byCopyAt path: RelativePath, _ context: SyncContext
-    ) async throws(QuireError) {
-        var there = try await reading { try await self.environment.index.item(drivePath: original) }
-        if case .dataless = there?.entry.content {
-            try await download(original)
-            try await reading { try await self.environment.index.settle() }
-            there = try await reading { try await self.environment.index.item(drivePath: original) }
-        }
-        if let there { try await keepVersion(original, there.entry.id, context) }
+        _ original: RelativePath, _ document: IndexedItem?, byCopyAt path: RelativePath, _ context: SyncContext
+    ) async throws(SyncFailure) {
         let (tree, staging, now) = (environment.tree, environment.staging, environment.clock.now)
-        do throws(SyncFailure) {
-            let snapshot = try await context.store { () throws(StoreError) in
-                try Snapshot.take(tree, path, staging: staging, now: now)
-            }
-            guard case .file(let staged) = snapshot.content else {
-                throw SyncFailure(.park, "\(path) is not a file")
-            }
-            defer { staging.discard(staged) }
-            try await context.store { () throws(StoreError) in
-                try staging.finish(staged, mtime: now(), mode: snapshot.status.mode)
-            }
-            let expecting = there.map { LocalChange.Expectation.fingerprint($0.entry.fingerprint) } ?? .absent
-            let change = LocalChange(
-                path: original, .install(stagedPath: staged, dataless: false), expecting: expecting, base: nil)
-            guard case .done(let status?) = try await context.commit(change) else {
-                throw SyncFailure(.later, "\(original) is in use or has just changed; try again")
-            }
+        let snapshot = try await context.store { () throws(StoreError) in
+            try Snapshot.take(tree, path, staging: staging, now: now)
+        }
+        guard case .file(let staged) = snapshot.content else {
+            throw SyncFailure(.park, "\(path) is not a file")
+        }
+        defer { staging.discard(staged) }
+        try await context.store { () throws(StoreError) in
+            try staging.finish(staged, mtime: now(), mode: snapshot.status.mode)
+        }
+        let install = LocalChange.Operation.install(stagedPath: staged, dataless: false)
+        if let document {
+            let status = try await displace(original, by: install, document.entry.id, context)
             // An edit, not the provider's state: what was acknowledged of the document is not what is there now.
-            if let there, let base = there.base {
+            if let status, let base = document.base {
                 environment.index.record(
                     .acknowledged(
                         StoreEvent.Acknowledgement(
-                            item: there.entry.id, base: base, fingerprint: status.fingerprint, writersOpen: true)))
+                            item: document.entry.id, base: base, fingerprint: status.fingerprint, writersOpen: true)))
             }
-        } catch {
-            throw QuireError(error.remedy == .later ? .busy : .failed, error.message)
+        } else {
+            try await make(LocalChange(path: original, install, expecting: .absent, base: nil), context)
         }
+        try await make(
+            LocalChange(path: path, .remove, expecting: .fingerprint(snapshot.fingerprint), base: nil), context)
     }
 
-    private func remove(_ path: RelativePath, _ context: SyncContext) async throws(QuireError) {
-        let tree = environment.tree
-        do throws(SyncFailure) {
-            let status = try await context.store { () throws(StoreError) in try tree.status(at: path) }
-            guard let status else { return }
-            let change = LocalChange(path: path, .remove, expecting: .fingerprint(status.fingerprint), base: nil)
-            guard case .done = try await context.commit(change) else {
-                throw SyncFailure(.later, "\(path) is in use or has just changed; try again")
-            }
-        } catch {
-            throw QuireError(error.remedy == .later ? .busy : .failed, error.message)
+    /// Makes a change that takes away what is at a path, which is kept as a version.
+    @discardableResult
+    private func displace(
+        _ path: RelativePath, by operation: LocalChange.Operation, _ item: ItemID, _ context: SyncContext
+    ) async throws(SyncFailure) -> FileStatus? {
+        let environment = environment
+        let result = try await context.store { () throws(StoreError) in
+            try environment.versions.displace(
+                path, by: operation, item: item, in: environment.tree, environment.committer,
+                now: environment.clock.now)
         }
+        return try Self.status(result, path)
+    }
+
+    private func make(_ change: LocalChange, _ context: SyncContext) async throws(SyncFailure) {
+        _ = try Self.status(try await context.commit(change), change.path)
+    }
+
+    private static func status(
+        _ result: LocalChangeResult, _ path: RelativePath
+    ) throws(SyncFailure) -> FileStatus? {
+        guard case .done(let status) = result else {
+            throw SyncFailure(.later, "\(path) is in use or has just changed; try again")
+        }
+        return status
     }
 }

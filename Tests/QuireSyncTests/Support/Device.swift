@@ -22,6 +22,10 @@ final class Device {
     let room = WriteRoom()
     /// Inodes that some program has open for writing.
     let openForWriting = InodeSet()
+    /// What is done once a version has been kept.
+    let whenKept = Meanwhile()
+    /// What is done once sync is about to change the store.
+    let whenCommitting = Meanwhile()
     static let counter = Counter()
 
     /// - Parameters:
@@ -43,15 +47,17 @@ final class Device {
         metadata.beginRescan()
         let writers = openForWriting
         committer = StoreCommitter(tree: tree, sink: index) { writers.contains($0) ? .writing : .closed }
+        var versions = home.keptVersions
+        versions.whenKept = whenKept.happen
         var settings = SyncSettings(deviceName: name)
         settings.pushPart = pushPart
         settings.pullPart = pullPart
         settings.claimDeadline = claimDeadline
         settings.openFileQuietTime = openFileQuietTime
         environment = SyncEnvironment(
-            index: index, committer: committer, coordinator: coordinator, tree: tree, staging: home.staging,
-            partialPath: home.partialPath,
-            versions: home.keptVersions, settings: settings, clock: clock.syncClock, limits: limits, room: room)
+            index: index, committer: WatchedCommitter(committer, whenCommitting), coordinator: coordinator, tree: tree,
+            staging: home.staging, partialPath: home.partialPath,
+            versions: versions, settings: settings, clock: clock.syncClock, limits: limits, room: room)
         service = SyncService(
             environment: environment,
             containers: [SyncedContainer(id: .default, root: .root, providerName: "main", provider: provider)],
@@ -162,6 +168,15 @@ final class Device {
                 StoreEvent.Rename(
                     fromParent: fromParent, fromName: name(from), toParent: toParent, toName: name(to),
                     status: try tree.requiredStatus(at: to), replaced: replaced)))
+    }
+
+    /// Takes the content of a file away as an eviction does, of which the index has not heard yet.
+    func makeDataless(_ path: RelativePath) throws {
+        let status = try tree.requiredStatus(at: path)
+        let staged = try Placeholder.create(
+            Placeholder(version: ProviderVersion("v"), container: .default), size: ByteCount(status.size),
+            mtime: status.mtime, mode: status.mode, in: home.staging)
+        guard Glibc.rename(staged, absolute(path)) == 0 else { throw StoreError(errno: errno, "rename", "\(path)") }
     }
 
     func chmod(_ path: RelativePath, _ mode: UInt16) throws {
