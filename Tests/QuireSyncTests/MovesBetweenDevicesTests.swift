@@ -222,7 +222,7 @@ import Testing
         // As while a program kept it busy.
         let item = try #require(try await two.index.item(drivePath: "d"))
         let retries = try #require(two.service.engines.first).context.retries
-        for _ in 0..<100 { _ = retries.puzzled(.item(item.entry.id), now: clock.now) }
+        for _ in 0..<100 { _ = retries.puzzled(.item(item.entry.id)) }
         guard case .unresolved(let conflicts, let errors, 0) = await two.sync() else {
             Issue.record("no conflict")
             return

@@ -11,6 +11,8 @@ struct StallWatchTests {
     private final class StandingClock: Sendable {
         private struct State {
             var now = FileTime(nanoseconds: 0)
+            /// How far somebody has set it.
+            var shift = Duration.zero
             /// Until when the one who sleeps does.
             var sleeper: (end: FileTime, continuation: CheckedContinuation<Void, any Error>)?
             var watcher: CheckedContinuation<Void, Never>?
@@ -19,8 +21,14 @@ struct StallWatchTests {
         private let state = Lock(State())
 
         var clock: SyncClock {
-            SyncClock(now: { self.state.withLock { $0.now } }, sleep: { try await self.sleep($0) }, random: { 0.5 })
+            SyncClock(
+                now: { self.state.withLock { $0.now.advanced(by: $0.shift) } },
+                uptime: { self.state.withLock { $0.now.since(FileTime(nanoseconds: 0)) } },
+                sleep: { try await self.sleep($0) }, random: { 0.5 })
         }
+
+        /// Somebody sets it, which takes no time.
+        func set(by duration: Duration) { state.withLock { $0.shift += duration } }
 
         private func sleep(_ duration: Duration) async throws {
             guard duration > .zero else { return await Task.yield() }
@@ -111,6 +119,16 @@ struct StallWatchTests {
         lively.finish()
         #expect(await second.value == ("done", false))
         #expect(!standing.isSlept)
+    }
+
+    @Test("One of which nothing arrives is ended in time, also where the clock is set back")
+    func clockSetBack() async {
+        let silent = Transfer()
+        let task = start(silent)
+        _ = await silent.note()
+        standing.set(by: .seconds(-7200))
+        await standing.step(.seconds(30))
+        #expect(await task.value == ("cancelled", true))
     }
 
     @Test("Who is cancelled cancels the transfer, which was no stall")

@@ -49,7 +49,7 @@ import Testing
         // As by programs that were writing all the time.
         let item = try #require(try await two.index.item(drivePath: "a.txt"))
         let retries = try #require(two.service.engines.first).context.retries
-        for _ in 0..<100 { _ = retries.puzzled(.item(item.entry.id), now: clock.now) }
+        for _ in 0..<100 { _ = retries.puzzled(.item(item.entry.id)) }
         for _ in 0..<5 {
             retries.failed(.item(item.entry.id), unchanged: nil, clock: clock.syncClock, limit: .seconds(60))
         }

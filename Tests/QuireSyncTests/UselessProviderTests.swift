@@ -35,6 +35,32 @@ import Testing
         #expect(engine.status.isOnline && engine.status.message == nil)
     }
 
+    @Test(
+        "A pause is as long as ever where the clock is set back meanwhile",
+        arguments: [(ProviderCall.changes, ProviderError.Code.failed), (.put, .failed), (.put, .noSpace)])
+    func clockSetBack(call: ProviderCall, code: ProviderError.Code) async throws {
+        let faulty = FaultyProvider(memory)
+        let device = try Device("one", provider: faulty, clock: clock)
+        #expect(await device.sync() == .settled)
+        let engine = try #require(device.service.engines.first)
+        faulty.inject(Fault(call, .failBefore(ProviderError(code, "not now")), times: nil))
+        try device.write("before", "text")
+        try await device.index.settle()
+        clock.advance(.seconds(5))
+        let report = await engine.round(isUrgent: false, pulls: true)
+        #expect(report.offline != nil || report.parked == 1)
+        faulty.clearFaults()
+        clock.set(by: .seconds(-7200))
+        clock.advance(.seconds(5))
+        try device.write("after", "text")
+        try await device.index.settle()
+        for _ in 0..<2 {
+            clock.advance(.seconds(5))
+            _ = await engine.round(isUrgent: false, pulls: true)
+        }
+        #expect(memory.contents(at: "before") != nil && memory.contents(at: "after") != nil)
+    }
+
     @Test("While a provider is of no use nobody asks it for thumbnails")
     func thumbnails() async throws {
         let faulty = FaultyProvider(memory)

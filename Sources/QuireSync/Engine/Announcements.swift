@@ -14,7 +14,8 @@ final class Announcements: Sendable {
         var hasLookedBack = false
         /// After telling failed.
         var backoff = Backoff()
-        var notBefore = FileTime(nanoseconds: 0)
+        /// By the machine's uptime.
+        var notBefore = Duration.zero
     }
 
     /// Innermost lock: nothing else is taken while it is held.
@@ -52,7 +53,7 @@ final class Announcements: Sendable {
         guard context.provider.capabilities.announcements else { return }
         await lookBack(context)
         let (changes, isEverything, notBefore) = state.withLock { ($0.changes, $0.isEverything, $0.notBefore) }
-        guard isEverything || !changes.isEmpty, isUrgent || context.clock.now() >= notBefore else { return }
+        guard isEverything || !changes.isEmpty, isUrgent || context.clock.uptime() >= notBefore else { return }
         do throws(SyncFailure) {
             try await context.ask { () throws(ProviderError) in
                 try await context.provider.announce(isEverything ? nil : Array(changes.values))
@@ -61,14 +62,14 @@ final class Announcements: Sendable {
             let random = context.clock.random()
             state.withLock { state in
                 let pause = state.backoff.next(limit: context.settings.longestBackoff, random: random)
-                state.notBefore = context.clock.now().advanced(by: pause)
+                state.notBefore = context.clock.uptime() + pause
             }
             throw error
         }
         let isDone = state.withLock { state in
             for (path, change) in changes where state.changes[path] == change { state.changes[path] = nil }
             if isEverything { state.isEverything = false }
-            (state.backoff, state.notBefore) = (Backoff(), FileTime(nanoseconds: 0))
+            (state.backoff, state.notBefore) = (Backoff(), .zero)
             let isDone = state.changes.isEmpty && !state.isEverything
             if isDone { state.isWrittenDown = false }
             return isDone

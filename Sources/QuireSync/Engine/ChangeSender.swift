@@ -40,7 +40,7 @@ struct ChangeSender: Sendable {
         guard case .send(let item, _, _) = step, let local = changes[item].local, local.content == .changed else {
             return true
         }
-        return context.providerRoom.mayTry(ByteCount(local.facts.size), now: context.clock.now())
+        return context.providerRoom.mayTry(ByteCount(local.facts.size), now: context.clock.uptime())
     }
 
     /// The provider's paths at which a step changes something; nil where it takes a directory's content along.
@@ -101,7 +101,7 @@ struct ChangeSender: Sendable {
         case .offline, .cancelled: return .stop(failure)
         case .later, .look:
             // Nothing to tell, unless it goes on for long.
-            let isTold = context.retries.puzzled(subject, now: context.clock.now())
+            let isTold = context.retries.puzzled(subject)
             if isTold { await context.park(subject, failure) }
             return failure.remedy == .look ? .look : isTold ? .parked : .later
         case .park, .parkUntilChanged:

@@ -9,7 +9,8 @@ final class ProviderRoom: Sendable {
     private struct State {
         /// Documents of this size and more wait; nil where nothing does.
         var from: ByteCount?
-        var until = FileTime(nanoseconds: 0)
+        /// By the machine's uptime.
+        var until = Duration.zero
         var backoff = Backoff()
     }
 
@@ -17,7 +18,9 @@ final class ProviderRoom: Sendable {
     private let state = Lock(State())
 
     /// Whether content of that size may be sent now.
-    func mayTry(_ size: ByteCount, now: FileTime) -> Bool {
+    ///
+    /// - Parameter now: the machine's uptime.
+    func mayTry(_ size: ByteCount, now: Duration) -> Bool {
         state.withLock { state in
             guard let from = state.from, size >= from else { return true }
             return now >= state.until
@@ -26,13 +29,13 @@ final class ProviderRoom: Sendable {
 
     /// Notes that content of that size did not fit.
     func refused(_ size: ByteCount, clock: SyncClock, limit: Duration) {
-        let now = clock.now()
+        let now = clock.uptime()
         let random = clock.random()
         state.withLock { state in
             state.from = min(size, state.from ?? size)
             // Of several that were under way at once one counts.
             guard now >= state.until else { return }
-            state.until = now.advanced(by: state.backoff.next(limit: limit, random: random))
+            state.until = now + state.backoff.next(limit: limit, random: random)
         }
     }
 
@@ -44,5 +47,5 @@ final class ProviderRoom: Sendable {
     }
 
     /// Lets one be tried at once.
-    func forgetPause(now: FileTime) { state.withLock { $0.until = now } }
+    func forgetPause() { state.withLock { $0.until = .zero } }
 }

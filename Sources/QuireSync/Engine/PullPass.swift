@@ -27,7 +27,7 @@ struct PullPass: Sendable {
     /// Directories first, so that everything has its parent; then moves, after which all is planned anew; then, where none could
     /// be made, removals, deepest first, and the rest, in parallel.
     func run() async throws -> PullResult {
-        let now = context.clock.now()
+        let now = context.clock.uptime()
         var result = PullResult()
         var tried: [TreeUnit] = []
         for unit in units {

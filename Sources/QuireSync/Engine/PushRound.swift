@@ -60,11 +60,11 @@ struct PushRound: Sendable {
 
     private func part(from start: PendingCursor, _ begin: FileTime) async throws -> PendingPart {
         let retries = context.retries
-        let now = context.clock.now()
+        let (now, uptime) = (context.clock.now(), context.clock.uptime())
         var request = PendingRequest(
             from: start, through: begin.advanced(by: .zero - context.settings.settleTime),
             deletionsThrough: begin.advanced(by: .zero - deletionWait), now: now, limit: context.settings.pushPart)
-        if !retries.isEmpty { request.skips = { retries.isPausing($0, now: now) } }
+        if !retries.isEmpty { request.skips = { retries.isPausing($0, now: uptime) } }
         return try await context.index.pending(context.container.id, request)
     }
 
@@ -112,7 +112,7 @@ extension PushRound {
             result.needsLook = true
             return nil
         }
-        if !context.retries.mayTry(subject, change.local, now: now) {
+        if !context.retries.mayTry(subject, change.local, now: context.clock.uptime()) {
             result.failed += 1
             return nil
         }
@@ -196,9 +196,9 @@ extension PushRound {
             let steps = group.filter { !Self.depends($0, on: broken, changes) }
             let most = context.settings.parallelTransfers
             let outcomes = await forEach(steps, limit: { course.parallelism(most) }) { step in
-                let start = context.clock.now()
+                let start = context.clock.uptime()
                 let outcome = await attempt(step, changes, course)
-                if !isUrgent { await context.giveWay(after: context.clock.now().since(start)) }
+                if !isUrgent { await context.giveWay(after: context.clock.uptime() - start) }
                 return (step, outcome)
             }
             for (step, outcome) in outcomes {

@@ -6,7 +6,8 @@ import Synchronization
 final class RetryBook: Sendable {
     private struct Entry {
         var backoff = Backoff()
-        var notBefore: FileTime
+        /// By the machine's uptime.
+        var notBefore = Duration.zero
         /// Not tried again while the item is as it was then.
         var unchanged: LocalEntry?
         /// The provider has no room.
@@ -22,8 +23,10 @@ final class RetryBook: Sendable {
 
     /// Whether the change may be tried now.
     ///
-    /// - Parameter pulls: by a pull, which what the provider refused waits for.
-    func mayTry(_ subject: ParkedSubject, _ local: LocalEntry?, now: FileTime, pulls: Bool = false) -> Bool {
+    /// - Parameters:
+    ///   - now: the machine's uptime.
+    ///   - pulls: by a pull, which what the provider refused waits for.
+    func mayTry(_ subject: ParkedSubject, _ local: LocalEntry?, now: Duration, pulls: Bool = false) -> Bool {
         entries.withLock { entries in
             guard let entry = entries[subject], !(pulls && entry.isRefused) else { return true }
             if let unchanged = entry.unchanged { return unchanged != local }
@@ -32,7 +35,9 @@ final class RetryBook: Sendable {
     }
 
     /// Whether the change pauses, whatever became of the item.
-    func isPausing(_ subject: ParkedSubject, now: FileTime) -> Bool {
+    ///
+    /// - Parameter now: the machine's uptime.
+    func isPausing(_ subject: ParkedSubject, now: Duration) -> Bool {
         entries.withLock { entries in
             guard let entry = entries[subject], entry.unchanged == nil else { return false }
             return now < entry.notBefore
@@ -41,10 +46,12 @@ final class RetryBook: Sendable {
 
     var isEmpty: Bool { entries.withLock { $0.isEmpty } }
 
-    /// When a failed change is tried again, nil for when it changes, and whether it is for want of room.
-    func retry(of subject: ParkedSubject) -> (at: FileTime?, isFull: Bool)? {
+    /// How long until a failed change is tried again, nil for when it changes, and whether it is for want of room.
+    ///
+    /// - Parameter now: the machine's uptime.
+    func retry(of subject: ParkedSubject, now: Duration) -> (pause: Duration?, isFull: Bool)? {
         entries.withLock { entries in
-            entries[subject].map { ($0.unchanged == nil ? $0.notBefore : nil, $0.isFull) }
+            entries[subject].map { ($0.unchanged == nil ? max(.zero, $0.notBefore - now) : nil, $0.isFull) }
         }
     }
 
@@ -55,10 +62,10 @@ final class RetryBook: Sendable {
         clock: SyncClock, limit: Duration
     ) {
         let random = clock.random()
-        let now = clock.now()
+        let now = clock.uptime()
         entries.withLock { entries in
-            var entry = entries[subject] ?? Entry(notBefore: now)
-            entry.notBefore = now.advanced(by: entry.backoff.next(limit: limit, random: random))
+            var entry = entries[subject] ?? Entry()
+            entry.notBefore = now + entry.backoff.next(limit: limit, random: random)
             entry.unchanged = unchanged
             entry.isFull = isFull
             entry.isRefused = isRefused
@@ -68,9 +75,9 @@ final class RetryBook: Sendable {
 
     /// Notes that the item or the provider was not as expected, or that the item is in use; true when that has happened so
     /// often in a row that the user should know, and a pause is due.
-    func puzzled(_ subject: ParkedSubject, now: FileTime) -> Bool {
+    func puzzled(_ subject: ParkedSubject) -> Bool {
         entries.withLock { entries in
-            var entry = entries[subject] ?? Entry(notBefore: now)
+            var entry = entries[subject] ?? Entry()
             entry.puzzles += 1
             entries[subject] = entry
             return entry.puzzles >= 40
@@ -78,9 +85,9 @@ final class RetryBook: Sendable {
     }
 
     /// Notes what failed before the daemon was started: it may be tried at once, and is to be taken back like the rest.
-    func adopt(_ subjects: some Sequence<ParkedSubject>, now: FileTime) {
+    func adopt(_ subjects: some Sequence<ParkedSubject>) {
         entries.withLock { entries in
-            for subject in subjects where entries[subject] == nil { entries[subject] = Entry(notBefore: now) }
+            for subject in subjects where entries[subject] == nil { entries[subject] = Entry() }
         }
     }
 
@@ -90,14 +97,14 @@ final class RetryBook: Sendable {
     func succeeded(_ subject: ParkedSubject) -> Bool { entries.withLock { $0.removeValue(forKey: subject) } != nil }
 
     /// Lets everything be tried at once, what waits for a change of the item excepted.
-    func forgetPauses(now: FileTime) {
+    func forgetPauses() {
         entries.withLock { entries in
-            for key in entries.keys { entries[key]?.notBefore = now }
+            for key in entries.keys { entries[key]?.notBefore = .zero }
         }
     }
 
-    /// The earliest time at which a pause ends.
-    var nextAttempt: FileTime? {
+    /// The earliest time at which a pause ends, by the machine's uptime.
+    var nextAttempt: Duration? {
         entries.withLock { $0.values.filter { $0.unchanged == nil && $0.backoff.attempts > 0 }.map(\.notBefore).min() }
     }
 

@@ -4,7 +4,8 @@ import Synchronization
 /// Ends transfers of which nothing arrives, with one timer for all of them.
 final class StallWatch: Sendable {
     private struct Transfer {
-        var last: FileTime
+        /// When something arrived last, by the machine's uptime.
+        var last: Duration
         var isStalled = false
         /// There as soon as its task is.
         var end: (@Sendable () -> Void)?
@@ -30,7 +31,7 @@ final class StallWatch: Sendable {
         _ deadline: Duration, _ clock: SyncClock, on executor: PoolExecutor,
         _ body: @escaping @Sendable (_ note: @escaping @Sendable () -> Void) async -> Value
     ) async -> (value: Value, isStalled: Bool) {
-        let begun = clock.now()
+        let begun = clock.uptime()
         let number = state.withLock { state in
             state.next += 1
             state.transfers[state.next] = Transfer(last: begun)
@@ -39,7 +40,7 @@ final class StallWatch: Sendable {
         }
         let transfer = Task(executorPreference: executor) {
             await body {
-                let now = clock.now()
+                let now = clock.uptime()
                 self.state.withLock { $0.transfers[number]?.last = now }
             }
         }
@@ -65,12 +66,12 @@ final class StallWatch: Sendable {
 
     private func run(_ deadline: Duration, _ clock: SyncClock) async {
         while !Task.isCancelled {
-            let now = clock.now()
+            let now = clock.uptime()
             let (ended, pause) = state.withLock { state in
                 var ended: [@Sendable () -> Void] = []
                 var pause = deadline
                 for (number, transfer) in state.transfers where !transfer.isStalled {
-                    let idle = now.since(transfer.last)
+                    let idle = now - transfer.last
                     pause = min(pause, deadline - idle)
                     guard idle >= deadline, let end = transfer.end else { continue }
                     state.transfers[number]?.isStalled = true

@@ -48,7 +48,8 @@ final class SyncEngine: Sendable {
         var isConnected = false
         var offline: String?
         var backoff = Backoff()
-        var retryAt: FileTime?
+        /// By the machine's uptime.
+        var retryAt: Duration?
         var lastPoll: FileTime?
         var mustPull = true
         var deletionsConfirmed = false
@@ -96,9 +97,9 @@ final class SyncEngine: Sendable {
 
     /// Leaves the machine to programs while they make many requests, for a while.
     private func programsFirst() async {
-        let start = context.clock.now()
+        let start = context.clock.uptime()
         while !Task.isCancelled, context.committer.isBusy,
-            context.clock.now().since(start) < context.settings.patience
+            context.clock.uptime() - start < context.settings.patience
         {
             // Ends early only when the task is cancelled.
             try? await context.clock.sleep(.milliseconds(50))
@@ -124,7 +125,7 @@ final class SyncEngine: Sendable {
     private func serialRound(isUrgent: Bool, pulls: Bool) async -> RoundReport {
         var report = RoundReport()
         let (retryAt, offline) = state.withLock { ($0.retryAt, $0.offline) }
-        if !isUrgent, let retryAt, context.clock.now() < retryAt {
+        if !isUrgent, let retryAt, context.clock.uptime() < retryAt {
             report.offline = offline
             return report
         }
@@ -135,7 +136,7 @@ final class SyncEngine: Sendable {
             let (pullsFirst, confirmed) = state.withLock { ($0.lastPoll == nil, $0.deletionsConfirmed) }
             if pullsFirst {
                 let parked = try await context.index.parked(context.container.id)
-                context.retries.adopt(parked.map(\.subject), now: context.clock.now())
+                context.retries.adopt(parked.map(\.subject))
                 report.pull = try await pull(confirmed)
             }
             report.push = try await push(isUrgent)
@@ -204,7 +205,7 @@ final class SyncEngine: Sendable {
                 state.isConnected = false
                 state.offline = failure.message
                 let pause = state.backoff.next(limit: context.settings.longestBackoff, random: context.clock.random())
-                state.retryAt = context.clock.now().advanced(by: pause)
+                state.retryAt = context.clock.uptime() + pause
             }
         case .later, .cancelled:
             report.failure = failure.message
@@ -306,20 +307,20 @@ final class SyncEngine: Sendable {
 
     private func pause(after report: RoundReport) -> Duration {
         if context.pause.isHeld { return .milliseconds(500) }
-        let now = context.clock.now()
+        let (now, uptime) = (context.clock.now(), context.clock.uptime())
         if let end = report.pause {
             guard case .at(let time) = end else { return .seconds(86_400) }
             return min(.seconds(86_400), max(.milliseconds(10), time.since(now)))
         }
         let (retryAt, lastPoll) = state.withLock { ($0.retryAt, $0.lastPoll) }
-        if let retryAt { return max(.milliseconds(10), retryAt.since(now)) }
+        if let retryAt { return max(.milliseconds(10), retryAt - uptime) }
         if report.push.needsLook { return .milliseconds(100) }
         if report.madeProgress { return .milliseconds(1) }
         var pause = context.settings.pollInterval
         if let lastPoll { pause = min(pause, lastPoll.advanced(by: pause).since(now)) }
         if let due = report.push.nextDue { pause = min(pause, due.since(now)) }
         if report.parked > 0, let due = context.retries.nextAttempt {
-            pause = min(pause, max(.seconds(1), due.since(now)))
+            pause = min(pause, max(.seconds(1), due - uptime))
         }
         if report.push.busy > 0 || report.failure != nil || (report.pull?.left ?? 0) > 0 {
             pause = min(pause, .milliseconds(500))

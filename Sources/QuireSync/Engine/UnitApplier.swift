@@ -59,7 +59,7 @@ struct UnitApplier: Sendable {
         case .done, .nothing, .failed: return outcome
         }
         guard let subject = unit.subject(context.container.id),
-            context.retries.puzzled(subject, now: context.clock.now())
+            context.retries.puzzled(subject)
         else { return outcome }
         let failure = SyncFailure(.park, message)
         await context.park(subject, failure)

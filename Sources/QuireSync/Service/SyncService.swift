@@ -146,8 +146,8 @@ package final class SyncService: Sendable {
         }
         await environment.index.rescanFinished()
         for engine in engines {
-            engine.context.retries.forgetPauses(now: environment.clock.now())
-            engine.context.providerRoom.forgetPause(now: environment.clock.now())
+            engine.context.retries.forgetPauses()
+            engine.context.providerRoom.forgetPause()
             engine.expectForeignChanges()
         }
         var pulls = false

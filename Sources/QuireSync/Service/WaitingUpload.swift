@@ -73,11 +73,11 @@ extension SyncService {
         } else if let message = status.message {
             (waiting.reason, waiting.message) = (.offline, message)
         } else if let subject = change.subject, let message = parked[subject] {
-            let retry = context.retries.retry(of: subject)
+            let retry = context.retries.retry(of: subject, now: context.clock.uptime())
             (waiting.reason, waiting.message) = (retry?.isFull == true ? .full : .parked, message)
-            waiting.until = retry?.at
+            waiting.until = retry?.pause.map { now.advanced(by: $0) }
         } else if let local = change.local, local.content == .changed,
-            !context.providerRoom.mayTry(ByteCount(local.facts.size), now: now)
+            !context.providerRoom.mayTry(ByteCount(local.facts.size), now: context.clock.uptime())
         {
             waiting.reason = .full
         } else if let rest = PushRound(context: context, isUrgent: false).waitingTime(change, now) {

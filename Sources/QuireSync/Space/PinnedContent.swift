@@ -21,13 +21,13 @@ struct PinnedContent: Sendable {
         change.yield()
         await withDiscardingTaskGroup { group in
             group.addTask { [commits = index.commits()] in for await _ in commits { change.yield() } }
-            var failedAt: [ItemID: FileTime] = [:]
+            var failedAt: [ItemID: Duration] = [:]
             for await _ in changes {
                 let failed = await attempt(sparing: failedAt, bring)
                 // Ends early only when the task is cancelled.
                 try? await clock.sleep(Self.rest)
-                let now = clock.now()
-                failedAt = failedAt.filter { now.since($0.value) < Self.pause }
+                let now = clock.uptime()
+                failedAt = failedAt.filter { now - $0.value < Self.pause }
                 guard !failed.isEmpty else { continue }
                 for item in failed { failedAt[item] = now }
                 group.addTask {
@@ -40,17 +40,18 @@ struct PinnedContent: Sendable {
         }
     }
 
+    /// - Parameter failedAt: by the machine's uptime.
     /// - Returns: what did not come.
     private func attempt(
-        sparing failedAt: [ItemID: FileTime],
+        sparing failedAt: [ItemID: Duration],
         _ bring: @escaping @Sendable (RelativePath, UInt64) async throws(MaterializeError) -> Void
     ) async -> [ItemID] {
         guard pause.end == nil else { return [] }
         // The disk's trouble is told by the rounds; looked at again with the next change.
         guard let wanted = try? await index.pinnedDataless(limit: Self.page) else { return [] }
-        let now = clock.now()
+        let now = clock.uptime()
         let due = wanted.filter { item in
-            item.base != nil && (failedAt[item.entry.id].map { now.since($0) >= Self.pause } ?? true)
+            item.base != nil && (failedAt[item.entry.id].map { now - $0 >= Self.pause } ?? true)
         }
         let failed = await forEach(due, limit: settings.parallelTransfers) { item -> ItemID? in
             do throws(MaterializeError) {
