@@ -47,7 +47,7 @@ struct DAVChangeRecords: ChangeRecordStore {
     }
 
     func numbers() async throws(ProviderError) -> [Int] {
-        let found = try await client.propfind(StoreLayout.changes, depth: "1", isDirectory: true) ?? []
+        let found = try await client.list(StoreLayout.changes) ?? []
         return found.compactMap { $0.path.name.flatMap(StoreLayout.changeNumber) }
     }
 

@@ -45,8 +45,9 @@ final class DAVMultistatus: XMLReceiver {
         case ["multistatus", "response", "propstat"]:
             if let status = pendingStatus, (200..<300).contains(status) {
                 take()
-            } else if current.status == nil, !current.hasProperties, pendingStatus != 404 {
-                refusals = true
+            } else if pendingStatus != 404 {
+                if current.status == nil, !current.hasProperties { refusals = true }
+                current.refused = pendingStatus
             }
         default:
             lock(text)
@@ -59,6 +60,7 @@ final class DAVMultistatus: XMLReceiver {
     private func lock(_ text: String) {
         if open.suffix(3) == ["activelock", "locktoken", "href"] {
             active.token = text.filter { !$0.isWhitespace }
+        case _ where open.last == "responsedescription" && open.count < 5: current.words = text
         } else if open.suffix(2) == ["activelock", "owner"] {
             active.owner = text.trimmed
         } else if open.last == "activelock" {

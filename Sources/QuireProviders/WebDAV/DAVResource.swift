@@ -12,6 +12,10 @@ struct DAVResource: Sendable {
     var href = ""
     /// Of the whole resource where there is one status for it; nil where properties came with theirs.
     var status: Int?
+    /// Of properties that were not granted, where it is not that there are none.
+    var refused: Int?
+    /// What the server says of that, for people (RFC 4918 §14.25).
+    var words: String?
     var isDirectory = false
     var size: Int64?
     var modified: FileTime?
@@ -25,6 +29,12 @@ struct DAVResource: Sendable {
     var locks: [KnownLock] = []
     /// Whether any property came.
     var hasProperties = false
+
+    /// What the server says of a refusal, for people; nil where it refuses nothing.
+    var refusal: String? {
+        guard let status = status ?? refused, !(200..<300).contains(status) else { return nil }
+        return "the server says \(status) for it\(words.flatMap(ServerWords.shortened).map { ": \($0)" } ?? "")"
+    }
 
     /// The item that this is, at `path`.
     ///

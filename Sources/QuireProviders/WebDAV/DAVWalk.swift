@@ -28,7 +28,7 @@ struct DAVWalk {
         guard listsAll else { return try await walk() }
         let found: [(path: RelativePath, resource: DAVResource)]?
         do throws(ProviderError) {
-            found = try await client.propfind(.root, depth: "infinity", limit: Self.wholeLimit)
+            found = try await client.list(.root, depth: "infinity", limit: Self.wholeLimit)
         } catch {
             // An administrator may have switched it off since, or the answer may be too long.
             guard error.code == .failed || error.code == .permissionDenied else { throw error }
@@ -95,13 +95,10 @@ struct DAVWalk {
 
     private func listed(_ directory: RelativePath) async -> Result<DirectoryListing?, ProviderError> {
         do throws(ProviderError) {
-            guard let found = try await client.propfind(directory, depth: "1", isDirectory: true) else {
+            guard let found = try await client.list(directory) else {
                 if directory.isRoot { throw Self.gone }
                 // It went while its parent was listed; the next listing is without it.
                 return .success(nil)
-            }
-            guard found.contains(where: { $0.path == directory }) else {
-                throw ProviderError(.failed, "\(directory): the server's listing is not of this directory")
             }
             let tags = found.lazy.filter { $0.resource.isDirectory }.map { ($0.path, $0.resource.entityTag ?? "") }
             return .success(

@@ -88,9 +88,7 @@ extension WebDAVProvider {
     }
 
     private func deleteIfEmpty(_ path: RelativePath, _ lock: DAVLock?) async throws(ProviderError) {
-        guard let found = try await client.propfind(path, depth: "1", isDirectory: true) else {
-            throw ProviderError.notFound(path)
-        }
+        guard let found = try await client.list(path) else { throw ProviderError.notFound(path) }
         guard found.allSatisfy({ $0.path == path }) else {
             throw ProviderError(.notEmpty, "\(path) cannot be removed: the directory is not empty")
         }

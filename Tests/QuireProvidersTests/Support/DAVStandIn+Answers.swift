@@ -48,6 +48,9 @@ extension DAVStandIn.State {
         guard let node = nodes[request.path] else { return ("404 Not Found", "") }
         let depth = request.fields["depth"] ?? "infinity"
         if depth == "infinity", !manners.listsAll { return ("403 Forbidden", "") }
+        if depth == "1", request.path == manners.unlisted {
+            return ("207 Multi-Status", multistatus(refusal(request.path)))
+        }
         var paths = [request.path]
         if depth == "1" { paths += node.names.sorted().map { request.path.isEmpty ? $0 : "\(request.path)/\($0)" } }
         if depth == "infinity" { paths += nodes.keys.filter { $0 != request.path && isIn($0, request.path) } }
@@ -221,6 +224,14 @@ extension DAVStandIn.State {
             if path.isEmpty, manners.tokens != nil {
                 properties += "<D:sync-token>\(Self.scheme)\(journal.count)</D:sync-token>"
             }
+    /// What is said of something that may not be touched.
+    private func refusal(_ path: String) -> String {
+        """
+        <D:response><D:href>/dav/\(path)</D:href><D:propstat><D:prop/><D:status>HTTP/1.1 403 Forbidden</D:status>\
+        </D:propstat></D:response>
+        """
+    }
+
         } else {
             properties += "<D:getcontentlength>\(node.content.count)</D:getcontentlength>"
             properties += "<D:getetag>\"\(node.tag)\"</D:getetag>"

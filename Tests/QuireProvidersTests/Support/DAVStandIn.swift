@@ -52,6 +52,9 @@ final class DAVStandIn: Sendable {
         var lowersNames = false
         /// After so many more requests, the probe's document is made of the half body that came for it; nil never.
         var slowness: Int?
+        /// A collection of which a listing has one response only, with no property granted, as lighttpd answers where it
+        /// cannot open the directory.
+        var unlisted: String?
     }
 
     struct Node: Sendable {

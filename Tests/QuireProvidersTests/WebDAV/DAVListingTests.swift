@@ -1,0 +1,89 @@
+import QuireCore
+import Testing
+
+@testable import QuireProviders
+
+/// Listings that servers cut, refuse or do not finish.
+@Suite("Listings of WebDAV servers")
+struct DAVListingTests {
+    /// A server that answers a PROPFIND of each depth with responses; one without any it does not answer at all.
+    private func walk(
+        listsAll: Bool = false, idle: Duration = .seconds(30),
+        _ answers: [String: (status: String, responses: String)]
+    ) throws -> (server: LoopbackServer, walk: DAVWalk) {
+        let server = try LoopbackServer(steps: [
+            { peer, request in
+                let head = request.head.lowercased()
+                let depth = ["infinity", "1"].first { head.contains("depth: \($0)") } ?? "0"
+                guard let (status, responses) = answers[depth] else { return peer.waitForEnd() }
+                let body = responses.isEmpty ? "" : "<D:multistatus xmlns:D=\"DAV:\">\(responses)</D:multistatus>"
+                peer.answer(status, ["Content-Type: text/xml"], body)
+            }
+        ])
+        var limits = HTTPTransport.Limits()
+        limits.idle = idle
+        let transport = HTTPTransport(
+            origin: HTTPOrigin(isSecure: false, host: "127.0.0.1", port: server.port), limits: limits)
+        let client = DAVClient(transport: transport, address: DAVAddress(origin: transport.origin, base: "/dav"))
+        return (server, DAVWalk(client: client, stamps: false, listsAll: listsAll))
+    }
+
+    private static func granted(_ href: String, _ properties: String) -> String {
+        """
+        <D:response><D:href>/dav/\(href)</D:href><D:propstat><D:prop>\(properties)</D:prop>\
+        <D:status>HTTP/1.1 200 OK</D:status></D:propstat></D:response>
+        """
+    }
+
+    private static func collection(_ href: String) -> String {
+        granted(href, "<D:resourcetype><D:collection/></D:resourcetype>")
+    }
+
+    private static func document(_ href: String) -> String {
+        granted(href, "<D:getcontentlength>1</D:getcontentlength><D:getetag>\"x\"</D:getetag>")
+    }
+
+    private static func refused(_ href: String, _ status: String, _ rest: String = "") -> String {
+        "<D:response><D:href>/dav/\(href)</D:href><D:status>HTTP/1.1 \(status)</D:status>\(rest)</D:response>"
+    }
+
+    private static let ungranted = """
+        <D:response><D:href>/dav/d/</D:href><D:propstat><D:prop/><D:status>HTTP/1.1 403 Forbidden</D:status>\
+        </D:propstat></D:response>
+        """
+
+    /// As Stalwart ends a listing that is too long for it.
+    private static let cut = refused(
+        "d/", "507 Insufficient Storage",
+        "<D:error><D:number-of-matches-within-limits/></D:error><D:responsedescription>too many</D:responsedescription>"
+    )
+
+    private static let parts: [(responses: String, code: ProviderError.Code, words: [String])] = [
+        (collection("d/") + document("d/a") + cut, .failed, ["no more than 1 ", "raise", "too many"]),
+        (cut + document("d/a") + document("d/b"), .failed, ["no more than 2 ", "raise"]),
+        (ungranted, .permissionDenied, ["403"]),
+        (refused("d/", "403 Forbidden"), .permissionDenied, ["403"]),
+        (collection("d/") + document("d/a") + refused("d/", "500 Oh"), .failed, ["500"]),
+        (document("d/a"), .failed, ["not of this directory"]),
+    ]
+
+    @Test("A listing that is cut or refused is no shorter listing", arguments: parts.indices)
+    func part(index: Int) async throws {
+        let (responses, code, words) = Self.parts[index]
+        let account = try walk(["1": ("207 Multi-Status", responses)])
+        do {
+            let items = try await account.walk.list(in: ["d"])
+            Issue.record("\(items)")
+        } catch {
+            #expect(error.code == code && words.allSatisfy("\(error)".contains), "\(error)")
+        }
+    }
+
+    @Test(
+        "A directory that is gone, or is a document now, has nothing in it",
+        arguments: [refused("d/", "404 Not Found"), document("d")])
+    func gone(responses: String) async throws {
+        let account = try walk(["1": ("207 Multi-Status", responses)])
+        #expect(try await account.walk.list(in: ["d"]).isEmpty)
+    }
+}
