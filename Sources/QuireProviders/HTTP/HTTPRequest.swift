@@ -36,6 +36,8 @@ package struct HTTPRequest: Sendable {
     package var body: Body
     /// Most time until the answer is there whole; nil for as long as bytes flow.
     package var timeLimit: Duration?
+    /// Waits where the server asked for a pause (`HTTPTransport`, "Busy servers").
+    package var heedsPause = true
 
     package init(
         _ method: String, _ path: String, query: String? = nil, fields: HTTPFields = [:], body: Body = .none,

@@ -16,7 +16,8 @@ import Synchronization
 /// the server. Everything else is the caller's to repeat, who looks first.
 ///
 /// **Busy servers.** Where a 429 or 503 says how long to wait, later requests wait that long, up to
-/// `Limits.longestPause`; beyond it they throw `.unavailable` until it is over.
+/// `Limits.longestPause`; beyond it they throw `.unavailable` until it is over. Those that cannot wait say so
+/// (`HTTPRequest.heedsPause`).
 package final class HTTPTransport: Sendable {
     /// Ends of waiting.
     package struct Limits: Sendable {
@@ -119,7 +120,7 @@ package final class HTTPTransport: Sendable {
         var hasLearned = false
         var redirects = 0
         while true {
-            try await waitOutPause()
+            if request.heedsPause { try await waitOutPause() }
             var signed = request
             try await authorizer?.authorize(&signed, at: origin)
             reset()

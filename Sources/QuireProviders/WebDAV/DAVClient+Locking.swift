@@ -8,11 +8,13 @@ extension DAVClient {
     /// empty one on most servers. A program that locks a document itself is respected all the same: the server answers
     /// 423 to whatever is done to it.
     ///
-    /// Locks are renewed while `body` runs, and let go also when the task is cancelled.
+    /// Locks are renewed while `body` runs, and let go also when the task is cancelled. `body` is cancelled where one could
+    /// not be renewed: another device may have been granted it.
     /// - Parameter body: runs once the locks were found to be held alone. Where nothing else keeps out who is granted
     ///   one of them later, it calls what it is given last before it changes anything: that throws `.failed` where a
     ///   lock turns out to be another's, too.
-    /// - Throws: `.failed` where another device holds one for longer than `DAVLock.patience`; what `body` throws.
+    /// - Throws: `.failed` where another device holds one for longer than `DAVLock.patience`, or one is lost; what `body`
+    ///   throws.
     func withLocks<Value: Sendable>(
         on paths: [RelativePath],
         _ body: @escaping @Sendable (_ confirm: DAVLockConfirmation) async throws(ProviderError) -> Value
@@ -21,7 +23,7 @@ extension DAVClient {
         var wait = Duration.milliseconds(20)
         while true {
             let held = try await acquire(DAVLayout.lockNames(paths), for: paths, until: end)
-            let result = await renewing(held) { () async throws(ProviderError) in
+            let result = await renewing(held, for: paths) { () async throws(ProviderError) in
                 let confirm = DAVLockConfirmation(client: self, locks: held)
                 try await confirm()
                 return try await body(confirm)
@@ -144,23 +146,24 @@ extension DAVClient {
     }
 
     private func renewing<Value: Sendable>(
-        _ locks: [DAVLock], _ body: @escaping @Sendable () async throws(ProviderError) -> Value
+        _ locks: [DAVLock], for paths: [RelativePath],
+        _ body: @escaping @Sendable () async throws(ProviderError) -> Value
     ) async -> Result<Value, ProviderError> {
-        await withTaskGroup(of: Result<Value, ProviderError>?.self) { group in
+        let keeper = DAVLockKeeper(client: self, locks: locks, item: paths.first ?? .root)
+        return await withTaskGroup(of: Result<Value, ProviderError>?.self) { group in
             group.addTask {
-                while (try? await Task.sleep(for: DAVLock.renewal)) != nil {
-                    for lock in locks { _ = try? await refresh(lock) }
-                }
+                do throws(ProviderError) { try await keeper.run() } catch { return .failure(error) }
                 return nil
             }
             group.addTask {
                 do throws(ProviderError) { return .success(try await body()) } catch { return .failure(error) }
             }
+            // What comes first is why the other was cut; but what was done all the same is done.
             var result: Result<Value, ProviderError>?
             while let next = await group.next() {
-                guard let next else { continue }
-                result = next
                 group.cancelAll()
+                guard let next else { continue }
+                if case .success = next { result = next } else { result = result ?? next }
             }
             return result ?? .failure(HTTPFailure.cancelled)
         }

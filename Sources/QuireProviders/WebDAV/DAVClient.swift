@@ -6,6 +6,7 @@ struct DAVClient: Sendable {
     let address: DAVAddress
     /// Lock names that are known to be there.
     let lockNames = DAVLockNames()
+    var lockRhythm = DAVLockRhythm()
 
     /// How long a small request may take.
     private static let patience = Duration.seconds(60)
@@ -163,7 +164,8 @@ struct DAVClient: Sendable {
                     "Content-Type": "application/xml; charset=utf-8",
                 ], .bytes(DAVBodies.lock(owner: owner)))
             if answer.isSuccess, let token = DAVLockToken.read(answer) {
-                return (answer, DAVLock(path: path, isDirectory: true, token: token, owner: owner))
+        let asked = ContinuousClock.now
+                return (answer, DAVLock(path: path, isDirectory: true, token: token, owner: owner, since: asked))
             }
             if answer.isSuccess || answer.status >= 500 { lockNames.lost(owner) }
             return (answer, nil)
@@ -173,19 +175,25 @@ struct DAVClient: Sendable {
         }
     }
 
-    /// Makes a lock last from now on anew.
-    func refresh(_ lock: DAVLock) async throws(ProviderError) -> HTTPAnswer {
-        try await small(
+    /// Makes a lock last from now on anew, also while the server wants no requests.
+    ///
+    /// - Parameter limit: how long an answer is waited for.
+    func refresh(_ lock: DAVLock, within limit: Duration = patience) async throws(ProviderError) -> HTTPAnswer {
+        var request = self.request(
             "LOCK", lock.path, lock.isDirectory,
             ["Timeout": "Second-\(DAVLock.seconds)", "If": "(<\(lock.token)>)"])
     }
 
     func unlock(_ lock: DAVLock) async throws(ProviderError) -> HTTPAnswer {
-        try await small("UNLOCK", lock.path, lock.isDirectory, ["Lock-Token": "<\(lock.token)>"])
+        var request = self.request("UNLOCK", lock.path, lock.isDirectory, ["Lock-Token": "<\(lock.token)>"])
+        request.heedsPause = false
+        return try await transport.send(request)
     }
 
     /// An answer that is no success, as an error about an item.
     ///
+        (request.timeLimit, request.heedsPause) = (limit, false)
+        return try await transport.send(request)
     /// - Parameter action: what was tried, as in "cannot be written".
     func error(_ answer: HTTPAnswer, _ path: RelativePath, _ action: String) -> ProviderError {
         if answer.status == 400, path.bytes.contains(where: { $0 < 0x20 || $0 == 0x7F }) {
@@ -199,9 +207,15 @@ struct DAVClient: Sendable {
         _ method: String, _ path: RelativePath, _ isDirectory: Bool, _ fields: HTTPFields,
         _ body: HTTPRequest.Body = .none
     ) async throws(ProviderError) -> HTTPAnswer {
-        try await transport.send(
-            HTTPRequest(
-                method, address.target(path, isDirectory: isDirectory), fields: fields, body: body,
-                timeLimit: Self.patience))
+        try await transport.send(request(method, path, isDirectory, fields, body))
+    }
+
+    private func request(
+        _ method: String, _ path: RelativePath, _ isDirectory: Bool, _ fields: HTTPFields,
+        _ body: HTTPRequest.Body = .none
+    ) -> HTTPRequest {
+        HTTPRequest(
+            method, address.target(path, isDirectory: isDirectory), fields: fields, body: body,
+            timeLimit: Self.patience)
     }
 }

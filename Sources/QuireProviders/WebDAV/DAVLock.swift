@@ -4,8 +4,6 @@ import QuireCore
 struct DAVLock: Sendable {
     /// How long it lasts where nobody renews it, after a crash.
     static let seconds = 60
-    /// How often one is renewed; several times before it would end.
-    static let renewal = Duration.seconds(15)
     /// How long another's lock is waited for.
     static let patience = Duration.seconds(20)
 
@@ -14,6 +12,8 @@ struct DAVLock: Sendable {
     let token: String
     /// What the server was asked to remember with it: a random number, fresh for each lock.
     let owner: String
+    /// Before then it was not there: when it was asked for.
+    var since = ContinuousClock.now
 
     /// An owner for a lock that is about to be asked for.
     static func freshOwner() -> String { "quire \(UInt64.random(in: 0 ... .max))" }

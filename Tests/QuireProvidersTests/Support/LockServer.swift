@@ -18,6 +18,8 @@ final class LockServer: Sendable {
         var remembersLater = false
         /// That many LOCKs are granted and forgotten at once.
         var lost = 0
+        /// How it answers who renews a lock; nil where it renews it.
+        var refusal: (status: String, fields: [String])?
     }
 
     private struct State {
@@ -57,9 +59,10 @@ final class LockServer: Sendable {
     func note(_ event: String) { book.state.withLock { $0.log.append(event) } }
 
     /// A client that knows that the server tells of locks.
-    func client() -> DAVClient {
+    func client(_ rhythm: DAVLockRhythm = DAVLockRhythm()) -> DAVClient {
         let transport = HTTPTransport(origin: HTTPOrigin(isSecure: false, host: "127.0.0.1", port: port))
-        let client = DAVClient(transport: transport, address: DAVAddress(origin: transport.origin, base: "/"))
+        var client = DAVClient(transport: transport, address: DAVAddress(origin: transport.origin, base: "/"))
+        client.lockRhythm = rhythm
         client.lockNames.state.withLock { $0.areTold = true }
         return client
     }
@@ -70,6 +73,10 @@ final class LockServer: Sendable {
         let words = head.split(whereSeparator: \.isWhitespace).map(String.init)
         switch words[0] {
         case "LOCK" where state.held.contains { head.contains("<\($0.token)>") }:
+            if let refusal = state.manners.refusal {
+                state.log.append("LOCK not renewed")
+                return (refusal.status, refusal.fields, "")
+            }
             state.log.append("LOCK renewed")
             return ("200 OK", [], "")
         case "LOCK": return lock(&state, body)

@@ -60,6 +60,55 @@ struct DAVLockTests {
             ])
     }
 
+    /// Changes something under a lock that is not renewed, once a renewal was tried.
+    private func changeLate(_ server: LockServer, life: Duration) async -> ProviderError? {
+        let rhythm = DAVLockRhythm(
+            renewal: .milliseconds(20), retry: .milliseconds(20), patience: .seconds(30), life: life)
+        do throws(ProviderError) {
+            try await server.client(rhythm).withLocks(on: ["a"]) { (_) throws(ProviderError) in
+                // Ends once the lock is lost; else the change is made.
+                try await HTTPFailure.pause(.seconds(20))
+                server.note("write")
+            }
+            return nil
+        } catch {
+            return error
+        }
+    }
+
+    @Test(
+        "Who holds a lock that is gone changes nothing any more",
+        arguments: ["404 Not Found", "409 Conflict", "412 Precondition Failed", "423 Locked"])
+    func gone(status: String) async throws {
+        let server = try LockServer(LockServer.Manners(refusal: (status, [])))
+        let error = await changeLate(server, life: .seconds(60))
+        #expect(error?.code == .failed && error?.message.contains("the lock was lost") == true, "\(error as Any)")
+        #expect(server.log == ["LOCK", "PROPFIND", "LOCK not renewed", "UNLOCK urn:1"])
+    }
+
+    @Test(
+        "A lock that is not renewed until it nearly ends counts as lost, and is let go also of a server that wants a pause",
+        arguments: [[], ["Retry-After: 600"]])
+    func unrenewed(fields: [String]) async throws {
+        let server = try LockServer(LockServer.Manners(refusal: ("503 Service Unavailable", fields)))
+        let error = await changeLate(server, life: .seconds(2))
+        #expect(error?.code == .failed && error?.message.contains("the lock was lost") == true, "\(error as Any)")
+        #expect(server.log.filter { $0 == "LOCK not renewed" }.count > 1 && server.log.last == "UNLOCK urn:1")
+        #expect(!server.log.contains("write"))
+    }
+
+    @Test("A lock is renewed as long as it is held")
+    func renewed() async throws {
+        let server = try LockServer(LockServer.Manners())
+        let client = server.client(DAVLockRhythm(renewal: .milliseconds(20), life: .seconds(30)))
+        try await client.withLocks(on: ["a"]) { (_) throws(ProviderError) in
+            while server.log.filter({ $0 == "LOCK renewed" }).count < 3 {
+                try await HTTPFailure.pause(.milliseconds(5))
+            }
+        }
+        #expect(server.log.last == "UNLOCK urn:1")
+    }
+
     @Test("Each lock has an owner of its own")
     func owners() {
         #expect(Set((0..<1000).map { _ in DAVLock.freshOwner() }).count == 1000)
