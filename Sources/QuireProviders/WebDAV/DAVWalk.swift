@@ -7,6 +7,8 @@ struct DAVWalk {
     let stamps: Bool
     /// Whether one request may ask for all.
     let listsAll: Bool
+    /// The server does not list everything any more, for that reason, but its directories.
+    var withdraw: @Sendable (ProviderError) -> Void = { _ in }
 
     /// What one directory has in it.
     struct DirectoryListing: Sendable {
@@ -26,17 +28,21 @@ struct DAVWalk {
     /// - Throws: where any directory could not be listed to its end; a listing is never cut short silently.
     func list() async throws(ProviderError) -> [RemoteItem] {
         guard listsAll else { return try await walk() }
-        let found: [(path: RelativePath, resource: DAVResource)]?
+        let all: [RemoteItem]
         do throws(ProviderError) {
-            found = try await client.list(.root, depth: "infinity", limit: Self.wholeLimit)
+            guard let found = try await client.list(.root, depth: "infinity", limit: Self.wholeLimit) else {
+                throw Self.gone
+            }
+            all = try items(found, of: .root)
         } catch {
-            // An administrator may have switched it off since, or the answer may be too long.
-            guard error.code == .failed || error.code == .permissionDenied else { throw error }
-            return try await walk()
+            guard error.code != .cancelled else { throw error }
+            // An administrator may have switched it off since, or it may take too long by now, or be too long. Where it is
+            // the server that is not there, its directories are not listed, either.
+            let items = try await walk()
+            withdraw(error)
+            return items
         }
-        guard let found else { throw Self.gone }
-        let items = try items(found, of: .root)
-        return try await isWhole(items) ? items : try await walk()
+        return try await isWhole(all) ? all : try await walk()
     }
 
     /// Whether a listing of everything is that: some servers end it at a certain depth and do not say so. So what are the

@@ -17,7 +17,10 @@ extension WebDAVProvider {
     }
 
     func list() async throws(ProviderError) -> [RemoteItem] {
-        let items = try await DAVWalk(client: client, stamps: abilities.stamps, listsAll: abilities.listsAll).list()
+        let items = try await DAVWalk(
+            client: client, stamps: abilities.stamps, listsAll: abilities.listsAll,
+            withdraw: { self.withdrawDeepListings($0) }
+        ).list()
         try await confirm(always: true)
         return items
     }

@@ -79,6 +79,12 @@ package final class WebDAVProvider: DocumentProvider {
         found.withLock { $0.abilities.journal = nil }
     }
 
+    /// As `withdrawJournal`: from now on directories are listed one by one, until it is tried again.
+    func withdrawDeepListings(_ error: ProviderError) {
+        logger.info("the server does not list everything any more", metadata: ["error": "\(error)"])
+        found.withLock { $0.abilities.listsAll = false }
+    }
+
     package func connect(expected: String?) async throws(ProviderError) -> String {
         try StorePresence.checkCancelled()
         guard try await client.propfind(.root, depth: "0") != nil else {

@@ -1,4 +1,5 @@
 import QuireCore
+import Synchronization
 import Testing
 
 @testable import QuireProviders
@@ -9,6 +10,7 @@ struct DAVListingTests {
     /// A server that answers a PROPFIND of each depth with responses; one without any it does not answer at all.
     private func walk(
         listsAll: Bool = false, idle: Duration = .seconds(30),
+        withdraw: @escaping @Sendable (ProviderError) -> Void = { _ in },
         _ answers: [String: (status: String, responses: String)]
     ) throws -> (server: LoopbackServer, walk: DAVWalk) {
         let server = try LoopbackServer(steps: [
@@ -25,7 +27,7 @@ struct DAVListingTests {
         let transport = HTTPTransport(
             origin: HTTPOrigin(isSecure: false, host: "127.0.0.1", port: server.port), limits: limits)
         let client = DAVClient(transport: transport, address: DAVAddress(origin: transport.origin, base: "/dav"))
-        return (server, DAVWalk(client: client, stamps: false, listsAll: listsAll))
+        return (server, DAVWalk(client: client, stamps: false, listsAll: listsAll, withdraw: withdraw))
     }
 
     private static func granted(_ href: String, _ properties: String) -> String {
@@ -85,5 +87,40 @@ struct DAVListingTests {
     func gone(responses: String) async throws {
         let account = try walk(["1": ("207 Multi-Status", responses)])
         #expect(try await account.walk.list(in: ["d"]).isEmpty)
+    }
+
+    private static let shallow = ("207 Multi-Status", collection("") + document("a"))
+
+    @Test(
+        "A listing of everything that a server does not finish, cuts or refuses is replaced by one of each directory",
+        arguments: [
+            ("504 Gateway Timeout", ""), ("502 Bad Gateway", ""), ("507 Insufficient Storage", ""),
+            ("403 Forbidden", ""), ("207 Multi-Status", collection("") + refused("", "507 Insufficient Storage")),
+            ("207 Multi-Status", collection("") + collection("d/") + refused("d/", "507 Insufficient Storage")),
+            ("207 Multi-Status", refused("", "403 Forbidden")),
+        ])
+    func deep(status: String, responses: String) async throws {
+        let withdrawn = Lock(0)
+        let account = try walk(
+            listsAll: true, withdraw: { _ in withdrawn.withLock { $0 += 1 } },
+            ["infinity": (status, responses), "1": Self.shallow])
+        #expect(try await account.walk.list().map(\.path) == ["a"])
+        #expect(withdrawn.withLock { $0 } == 1)
+    }
+
+    @Test("A listing of everything on which a server goes silent is replaced by one of each directory")
+    func silent() async throws {
+        let account = try walk(listsAll: true, idle: .seconds(1), ["1": Self.shallow])
+        #expect(try await account.walk.list().map(\.path) == ["a"])
+    }
+
+    @Test("A server that is not there is not taken for one that cannot list everything")
+    func away() async throws {
+        let withdrawn = Lock(0)
+        let account = try walk(
+            listsAll: true, withdraw: { _ in withdrawn.withLock { $0 += 1 } },
+            ["infinity": ("502 Bad Gateway", ""), "1": ("502 Bad Gateway", "")])
+        #expect(await refusal { try await account.walk.list() } == .unavailable)
+        #expect(withdrawn.withLock { $0 } == 0)
     }
 }
