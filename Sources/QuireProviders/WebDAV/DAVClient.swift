@@ -105,15 +105,19 @@ struct DAVClient: Sendable {
         try await small("MKCOL", path, true, [:])
     }
 
+    /// MOVE, with all below.
+    ///
+    /// - Parameter fields: further ones.
     func move(
-        _ path: RelativePath, to destination: RelativePath, isDirectory: Bool = false, overwrite: Bool
+        _ path: RelativePath, to destination: RelativePath, isDirectory: Bool = false, overwrite: Bool,
+        _ fields: HTTPFields = [:]
     ) async throws(ProviderError) -> HTTPAnswer {
-        try await small(
-            "MOVE", path, isDirectory,
-            [
-                "Destination": address.url(destination, isDirectory: isDirectory), "Overwrite": overwrite ? "T" : "F",
-                "Depth": "infinity",
-            ])
+        var all: HTTPFields = [
+            "Destination": address.url(destination, isDirectory: isDirectory), "Overwrite": overwrite ? "T" : "F",
+            "Depth": "infinity",
+        ]
+        for (name, value) in fields.list { all[name] = value }
+        return try await small("MOVE", path, isDirectory, all)
     }
 
     /// Sets the stamp; whether the server says that it keeps it.

@@ -34,6 +34,11 @@ struct DAVProbe {
         return false
     }
 
+    /// Whether listings leave out names that begin with a dot, found without making anything: the drive's root has one.
+    static func hidesDotNames(_ client: DAVClient) async throws(ProviderError) -> Bool {
+        try await !(client.list(.root) ?? []).contains { $0.path == StoreLayout.control }
+    }
+
     /// - Parameter root: a directory of the probe's own, which is there before anything is tried.
     init(client: DAVClient, root: RelativePath) {
         self.client = client

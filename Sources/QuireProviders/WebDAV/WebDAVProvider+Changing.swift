@@ -96,7 +96,17 @@ extension WebDAVProvider {
             lock.map {
                 ["If": "<\(client.address.url(path, isDirectory: true))> (<\($0.token)>)"]
             } ?? [:]
-        try checkDeleted(try await client.delete(path, isDirectory: true, fields), path)
+        let answer =
+            abilities.hidesDotNames
+            ? try await putAside(path, fields) : try await client.delete(path, isDirectory: true, fields)
+        try checkDeleted(answer, path)
+    }
+
+    /// Moves a directory to where nobody looks and nothing is removed: what seems empty may have documents in it whose names
+    /// begin with a dot.
+    private func putAside(_ path: RelativePath, _ fields: HTTPFields) async throws(ProviderError) -> HTTPAnswer {
+        try await makeOwn(DAVLayout.kept)
+        return try await client.move(path, to: DAVLayout.freshKept(), isDirectory: true, overwrite: false, fields)
     }
 
     private func checkDeleted(_ answer: HTTPAnswer, _ path: RelativePath) throws(ProviderError) {

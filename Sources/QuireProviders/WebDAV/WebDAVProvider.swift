@@ -122,6 +122,7 @@ package final class WebDAVProvider: DocumentProvider {
     private func tryWithoutRoom(_ refusal: ProviderError) async throws(ProviderError) {
         var abilities = DAVAbilities()
         abilities.locks = try await DAVProbe.hasLocks(client)
+        abilities.hidesDotNames = try await DAVProbe.hidesDotNames(client)
         abilities.isTimeBased = true
         guard abilities.locks else { throw refusal }
         begin(abilities, isTried: false)

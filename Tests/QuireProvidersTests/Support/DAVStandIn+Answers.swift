@@ -52,7 +52,10 @@ extension DAVStandIn.State {
             return ("207 Multi-Status", multistatus(refusal(request.path)))
         }
         var paths = [request.path]
-        if depth == "1" { paths += node.names.sorted().map { request.path.isEmpty ? $0 : "\(request.path)/\($0)" } }
+        if depth == "1" {
+            let names = node.names.sorted().filter { !manners.hidesDotNames || !$0.hasPrefix(".") }
+            paths += names.map { request.path.isEmpty ? $0 : "\(request.path)/\($0)" }
+        }
         if depth == "infinity" { paths += nodes.keys.filter { $0 != request.path && isIn($0, request.path) } }
         return ("207 Multi-Status", multistatus(paths.map { response($0, nodes[$0]) }.joined()))
     }

@@ -55,6 +55,8 @@ final class DAVStandIn: Sendable {
         /// A collection of which a listing has one response only, with no property granted, as lighttpd answers where it
         /// cannot open the directory.
         var unlisted: String?
+        /// Listings leave out names that begin with a dot, as nginx's do.
+        var hidesDotNames = false
     }
 
     struct Node: Sendable {

@@ -26,4 +26,33 @@ struct DAVDirectoryTests {
         #expect(await refusal { try await provider.delete("d", expecting: nil) } == .permissionDenied)
         #expect(server.with { $0.nodes["d/a"] } != nil)
     }
+
+    @Test("Where names may be hidden, a directory that seems empty is put aside with all that is in it")
+    func hidden() async throws {
+        let (server, provider) = try await account(DAVStandIn.Manners(hidesDotNames: true), ["d/.a"])
+        try await provider.delete("d", expecting: nil)
+        let paths = server.with { Array($0.nodes.keys) }
+        #expect(!paths.contains { $0.hasPrefix("d") })
+        #expect(paths.contains { $0.hasPrefix(".quire/kept/") && $0.hasSuffix("/.a") }, "\(paths)")
+        guard case .everything(let items, _) = try await provider.changes(since: nil) else {
+            throw ProviderError(.failed, "not everything is listed")
+        }
+        #expect(items.isEmpty)
+        #expect(try await DAVProbe.hidesDotNames(provider.client))
+
+        server.with { state in
+            state.makeCollection("d")
+            state.write("d/b", "shown")
+        }
+        #expect(await refusal { try await provider.delete("d", expecting: nil) } == .notEmpty)
+    }
+
+    @Test("Where all names are shown, an empty directory is removed")
+    func shown() async throws {
+        let (server, provider) = try await account(DAVStandIn.Manners(), [])
+        try await provider.delete("d", expecting: nil)
+        #expect(server.with { Set($0.nodes.keys.filter { !$0.hasPrefix(".quire/") }) } == ["", ".quire"])
+        #expect(server.with { $0.nodes[".quire/kept"] } == nil)
+        #expect(try await !DAVProbe.hidesDotNames(provider.client))
+    }
 }
