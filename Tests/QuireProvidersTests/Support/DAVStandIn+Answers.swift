@@ -84,6 +84,10 @@ extension DAVStandIn.State {
         guard nodes[request.path] != nil, manners.keepsStamps else { return ("403 Forbidden", "") }
         let stamp = request.body.split(separator: "<q:stamp>").last?.prefix { $0 != "<" }
         nodes[request.path]?.stamp = stamp.map(String.init)
+        if manners.stampsRetag {
+            tag += 1
+            nodes[request.path]?.tag = tag
+        }
         if manners.tokens?.tellsStamps == true { journal.append(request.path) }
         if manners.tagsFollowStamps { retag(request.path, isName: false) }
         let body = """

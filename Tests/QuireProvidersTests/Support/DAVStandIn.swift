@@ -57,6 +57,8 @@ final class DAVStandIn: Sendable {
         var unlisted: String?
         /// Listings leave out names that begin with a dot, as nginx's do.
         var hidesDotNames = false
+        /// A PROPPATCH gives the document a new entity tag.
+        var stampsRetag = false
     }
 
     struct Node: Sendable {

@@ -37,4 +37,13 @@ struct DAVProbeTests {
         #expect(bench.leftovers.isEmpty)
         #expect(try await bench.listing().isEmpty)
     }
+
+    @Test("Attributes are not kept where they change the version of the document", arguments: [false, true])
+    func retagged(stampsRetag: Bool) async throws {
+        let server = try DAVStandIn(DAVStandIn.Manners(stampsRetag: stampsRetag))
+        let provider = server.provider()
+        _ = try await provider.connect(expected: nil)
+        #expect(provider.abilities.stamps == !stampsRetag)
+        #expect(provider.capabilities.attributes == !stampsRetag)
+    }
 }
