@@ -108,6 +108,7 @@ struct DAVClient: Sendable {
     /// MOVE, with all below.
     ///
     /// - Parameter fields: further ones.
+    /// - Throws: `.failed` where a part of it may have been moved, or nothing (RFC 4918 §9.9.4).
     func move(
         _ path: RelativePath, to destination: RelativePath, isDirectory: Bool = false, overwrite: Bool,
         _ fields: HTTPFields = [:]
@@ -117,7 +118,13 @@ struct DAVClient: Sendable {
             "Depth": "infinity",
         ]
         for (name, value) in fields.list { all[name] = value }
-        return try await small("MOVE", path, isDirectory, all)
+        let answer = try await small("MOVE", path, isDirectory, all)
+        guard answer.status == 207 else { return answer }
+        let refused = try DAVMultistatus.read(answer).resources.first { $0.refusal != nil }
+        let item = path.isInside(StoreLayout.control) ? destination : path
+        throw ProviderError(
+            .failed, "\(item) cannot be moved: the server could move a part of it only",
+            cause: refused.flatMap { resource in resource.refusal.map { "\(resource.href.prefix(200)): \($0)" } })
     }
 
     /// Sets the stamp; whether the server says that it keeps it.
@@ -131,10 +138,7 @@ struct DAVClient: Sendable {
             if answer.provesNothing, answer.status != 507 { throw error(answer, path, "given its attributes") }
             return false
         }
-        let multistatus = DAVMultistatus()
-        let reader = try XMLReader(multistatus)
-        try reader.read(answer.body)
-        try reader.finish()
+        let multistatus = try DAVMultistatus.read(answer)
         return !multistatus.refusals && !multistatus.resources.isEmpty
             && multistatus.resources.allSatisfy {
                 $0.hasProperties || $0.status.map { (200..<300).contains($0) } ?? false
@@ -160,6 +164,7 @@ struct DAVClient: Sendable {
         _ path: RelativePath, depth: String = "0"
     ) async throws(ProviderError) -> (answer: HTTPAnswer, granted: DAVLock?) {
         let owner = DAVLock.freshOwner()
+        let asked = ContinuousClock.now
         do throws(ProviderError) {
             let answer = try await small(
                 "LOCK", path, true,
@@ -168,7 +173,6 @@ struct DAVClient: Sendable {
                     "Content-Type": "application/xml; charset=utf-8",
                 ], .bytes(DAVBodies.lock(owner: owner)))
             if answer.isSuccess, let token = DAVLockToken.read(answer) {
-        let asked = ContinuousClock.now
                 return (answer, DAVLock(path: path, isDirectory: true, token: token, owner: owner, since: asked))
             }
             if answer.isSuccess || answer.status >= 500 { lockNames.lost(owner) }
@@ -186,8 +190,11 @@ struct DAVClient: Sendable {
         var request = self.request(
             "LOCK", lock.path, lock.isDirectory,
             ["Timeout": "Second-\(DAVLock.seconds)", "If": "(<\(lock.token)>)"])
+        (request.timeLimit, request.heedsPause) = (limit, false)
+        return try await transport.send(request)
     }
 
+    /// Lets a lock go, also while the server wants no requests: others wait for it.
     func unlock(_ lock: DAVLock) async throws(ProviderError) -> HTTPAnswer {
         var request = self.request("UNLOCK", lock.path, lock.isDirectory, ["Lock-Token": "<\(lock.token)>"])
         request.heedsPause = false
@@ -196,8 +203,6 @@ struct DAVClient: Sendable {
 
     /// An answer that is no success, as an error about an item.
     ///
-        (request.timeLimit, request.heedsPause) = (limit, false)
-        return try await transport.send(request)
     /// - Parameter action: what was tried, as in "cannot be written".
     func error(_ answer: HTTPAnswer, _ path: RelativePath, _ action: String) -> ProviderError {
         if answer.status == 400, path.bytes.contains(where: { $0 < 0x20 || $0 == 0x7F }) {

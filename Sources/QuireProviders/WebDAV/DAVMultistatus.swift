@@ -21,6 +21,17 @@ final class DAVMultistatus: XMLReceiver {
     /// The DAV elements that are open; empty text for those of other namespaces.
     private var open: [String] = []
 
+    /// Reads an answer that came whole.
+    ///
+    /// - Throws: `.failed` for what is no XML.
+    static func read(_ answer: HTTPAnswer) throws(ProviderError) -> DAVMultistatus {
+        let multistatus = DAVMultistatus()
+        let reader = try XMLReader(multistatus)
+        try reader.read(answer.body)
+        try reader.finish()
+        return multistatus
+    }
+
     func begin(space: String, name: String) {
         open.append(space == "DAV:" ? name : "")
         switch open {
@@ -49,6 +60,7 @@ final class DAVMultistatus: XMLReceiver {
                 if current.status == nil, !current.hasProperties { refusals = true }
                 current.refused = pendingStatus
             }
+        case _ where open.last == "responsedescription" && open.count < 5: current.words = text
         default:
             lock(text)
             guard open.count == 5, open.starts(with: ["multistatus", "response", "propstat", "prop"]) else { return }
@@ -60,7 +72,6 @@ final class DAVMultistatus: XMLReceiver {
     private func lock(_ text: String) {
         if open.suffix(3) == ["activelock", "locktoken", "href"] {
             active.token = text.filter { !$0.isWhitespace }
-        case _ where open.last == "responsedescription" && open.count < 5: current.words = text
         } else if open.suffix(2) == ["activelock", "owner"] {
             active.owner = text.trimmed
         } else if open.last == "activelock" {

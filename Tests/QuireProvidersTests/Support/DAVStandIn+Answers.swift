@@ -100,6 +100,11 @@ extension DAVStandIn.State {
     private mutating func move(_ request: DAVStandInRequest) -> Answer {
         let destination = DAVStandInRequest.path(request.fields["destination"] ?? "")
         if nodes[destination] != nil, request.fields["overwrite"] == "F" { return ("412 Precondition Failed", "") }
+        if let name = manners.unmoved, let names = nodes[request.path]?.names, names.contains(name) {
+            makeCollection(destination)
+            for other in names where other != name { move("\(request.path)/\(other)", to: "\(destination)/\(other)") }
+            return ("207 Multi-Status", multistatus(refusal("\(request.path)/\(name)")))
+        }
         return move(request.path, to: destination) ? ("201 Created", "") : ("409 Conflict", "")
     }
 
@@ -219,6 +224,14 @@ extension DAVStandIn.State {
         "<?xml version=\"1.0\"?>\n<D:multistatus xmlns:D=\"DAV:\" xmlns:q=\"urn:quire\">\(body)</D:multistatus>"
     }
 
+    /// What is said of something that may not be touched.
+    private func refusal(_ path: String) -> String {
+        """
+        <D:response><D:href>/dav/\(path)</D:href><D:propstat><D:prop/><D:status>HTTP/1.1 403 Forbidden</D:status>\
+        </D:propstat></D:response>
+        """
+    }
+
     private func response(_ path: String, _ node: DAVStandIn.Node?) -> String {
         let href = "/dav/\(PercentEncoding.encode(path.utf8).replacing("%2F", with: "/"))"
         guard let node else {
@@ -231,14 +244,6 @@ extension DAVStandIn.State {
             if path.isEmpty, manners.tokens != nil {
                 properties += "<D:sync-token>\(Self.scheme)\(journal.count)</D:sync-token>"
             }
-    /// What is said of something that may not be touched.
-    private func refusal(_ path: String) -> String {
-        """
-        <D:response><D:href>/dav/\(path)</D:href><D:propstat><D:prop/><D:status>HTTP/1.1 403 Forbidden</D:status>\
-        </D:propstat></D:response>
-        """
-    }
-
         } else {
             properties += "<D:getcontentlength>\(node.content.count)</D:getcontentlength>"
             properties += "<D:getetag>\"\(node.tag)\"</D:getetag>"

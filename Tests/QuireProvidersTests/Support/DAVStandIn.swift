@@ -59,6 +59,8 @@ final class DAVStandIn: Sendable {
         var hidesDotNames = false
         /// A PROPPATCH gives the document a new entity tag.
         var stampsRetag = false
+        /// A name that stays behind where a collection with it is moved.
+        var unmoved: String?
     }
 
     struct Node: Sendable {

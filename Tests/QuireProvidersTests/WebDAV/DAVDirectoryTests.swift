@@ -55,4 +55,16 @@ struct DAVDirectoryTests {
         #expect(server.with { $0.nodes[".quire/kept"] } == nil)
         #expect(try await !DAVProbe.hidesDotNames(provider.client))
     }
+
+    @Test("A directory of which a part could be moved was not moved")
+    func unmoved() async throws {
+        let (server, provider) = try await account(DAVStandIn.Manners(unmoved: "b"), ["d/a", "d/b"])
+        do {
+            _ = try await provider.move("d", to: "e", expecting: nil)
+            Issue.record("it was moved")
+        } catch {
+            #expect(error.code == .failed && "\(error)".contains("403") && "\(error)".contains("d/b"), "\(error)")
+        }
+        #expect(server.with { $0.nodes["d/b"] } != nil)
+    }
 }
