@@ -54,6 +54,9 @@ final class FileSink: Sendable {
     /// Bytes written so far.
     var size: Int64 { state.withLock { $0.size } }
 
+    /// The SHA-256 of the bytes so far.
+    var checksum: ContentChecksum { state.withLock { ContentChecksum($0.hasher.finalize()) } }
+
     /// Writes the next bytes.
     func write(_ piece: BodyPiece) async throws(ProviderError) {
         try await pool.run { (_) throws(ProviderError) in
@@ -78,11 +81,30 @@ final class FileSink: Sendable {
     func keep(_ known: ContentChecksum?) async throws(ProviderError) -> ContentChecksum {
         // Of what is empty nothing was written.
         if size == 0 { try await pool.run { (_) throws(ProviderError) in _ = try self.descriptor() } }
-        let checksum = state.withLock { ContentChecksum($0.hasher.finalize()) }
+        let checksum = checksum
         guard known == nil || known == checksum else {
-            throw ProviderError(.corrupt, "what arrived of \(path) is not what was uploaded: its SHA-256 differs")
+            try await discard()
+            throw Self.corrupt(path)
         }
         state.withLock { $0.isKept = true }
         return checksum
+    }
+
+    /// Removes the file; when this returns it is gone. Nothing may be written any more.
+    func discard() async throws(ProviderError) {
+        try await pool.run { (_) throws(ProviderError) in
+            let descriptor = self.state.withLock { state in
+                defer { state.descriptor = nil }
+                return state.descriptor
+            }
+            guard let descriptor else { return }
+            close(descriptor)
+            _ = unlink(self.destination)
+        }
+    }
+
+    /// What is known of a document is not so of what arrived.
+    static func corrupt(_ path: RelativePath) -> ProviderError {
+        ProviderError(.corrupt, "what arrived of \(path) is not what was uploaded: its SHA-256 differs")
     }
 }

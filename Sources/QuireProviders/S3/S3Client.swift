@@ -37,7 +37,7 @@ package struct S3Client: Sendable {
     }
 
     func head(_ key: [UInt8]) async throws(ProviderError) -> HTTPAnswer {
-        try await transport.send(HTTPRequest("HEAD", address.target(key)))
+        try await transport.send(HTTPRequest("HEAD", address.target(key), fields: S3Checksum.wish))
     }
 
     /// The bytes of a small object; nil where there is none.
@@ -64,14 +64,15 @@ package struct S3Client: Sendable {
         return try await transport.send(HTTPRequest("DELETE", address.target(key), fields: fields))
     }
 
-    /// Copies an object within the bucket, with its metadata.
+    /// Copies an object within the bucket, with its metadata, and has the store count its checksum.
     ///
     /// - Returns: the answer, and the copy's entity tag where it came about. A copy that fails half way says so with
     ///   status 200 and an error in the body.
     func copy(
         _ source: [UInt8], unchanged tag: String?, to key: [UInt8], _ condition: Condition
     ) async throws(ProviderError) -> (answer: HTTPAnswer, entityTag: String?) {
-        var fields: HTTPFields = ["x-amz-copy-source": address.copySource(source)]
+        var fields = S3Checksum.copyWish
+        fields["x-amz-copy-source"] = address.copySource(source)
         if let tag { fields["x-amz-copy-source-if-match"] = tag }
         condition.add(to: &fields)
         var answer = try await transport.send(HTTPRequest("PUT", address.target(key), fields: fields))

@@ -2,7 +2,7 @@ import QuireCore
 
 /// What an object is told to remember beside its content: for people and other tools; listings do not have it.
 enum S3Metadata {
-    /// SHA-256, in hex.
+    /// SHA-256, in hex. Other programs may keep it when they write other content: a claim (see `S3Checksum`).
     static let checksum = "x-amz-meta-quire-sha256"
     /// Seconds since 1970 with a fraction, as rclone has it.
     static let mtime = "x-amz-meta-mtime"
@@ -14,6 +14,11 @@ enum S3Metadata {
             checksum: content.description, mtime: DecimalTime.text(attributes.mtime),
             mode: String(attributes.mode & 0o777, radix: 8), "Content-Type": "application/octet-stream",
         ]
+    }
+
+    /// The checksum that was sent with this content, or with what was there before; nil where it has none.
+    static func claim(_ answer: HTTPAnswer) -> ContentChecksum? {
+        answer.fields[checksum].flatMap { ContentChecksum(hex: $0) }
     }
 
     /// The time in an answer about an object; nil where it has none.

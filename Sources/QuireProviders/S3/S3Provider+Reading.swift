@@ -44,9 +44,26 @@ extension S3Provider {
     ) async throws(ProviderError) -> RemoteItem {
         try validate(path)
         try checkConnected()
+        let first = try await bring(path, version, to: destination, progress)
+        if first.isKept { return first.item }
+        // Its metadata is of other content, or something went wrong on the way: what comes twice is what the store has.
+        let second = try await bring(path, version, to: destination, knowing: first.item.checksum, progress)
+        guard second.isKept else { throw FileSink.corrupt(path) }
+        return second.item
+    }
+
+    /// Fetches what is neither sure to be what the store has nor sure not to be only if that has come before.
+    ///
+    /// - Parameter known: the checksum of what has come before.
+    /// - Returns: the document with the checksum of what has come, and whether that is at `destination` now.
+    private func bring(
+        _ path: RelativePath, _ version: ProviderVersion, to destination: String, knowing known: ContentChecksum? = nil,
+        _ progress: @escaping @Sendable (ByteCount) -> Void
+    ) async throws(ProviderError) -> (item: RemoteItem, isKept: Bool) {
         let sink = FileSink(destination, for: path, pool: client.transport.pool)
         let earlier = S3Version(version)
-        var request = HTTPRequest("GET", client.address.target(client.address.key(path)))
+        var request = HTTPRequest(
+            "GET", client.address.target(client.address.key(path)), fields: S3Checksum.wish)
         if let earlier { request.query = earlier.query } else { request.fields["If-Match"] = abilities.tag(version) }
         let answer = try await client.transport.receive(request) { (piece) throws(ProviderError) in
             try await sink.write(piece)
@@ -62,8 +79,14 @@ extension S3Provider {
         if let earlier, earlier.isThat(of: answer) { item.version = version }
         // Some stores answer with whatever is there.
         guard item.version == version, item.size.bytes == sink.size else { throw ProviderError.refused(path) }
-        item.checksum = try await sink.keep(item.checksum)
-        return item
+        let (told, claim, arrived) = (item.checksum, S3Metadata.claim(answer), sink.checksum)
+        item.checksum = arrived
+        if told == nil, let claim, claim != arrived, known != arrived {
+            try await sink.discard()
+            return (item, false)
+        }
+        _ = try await sink.keep(told)
+        return (item, true)
     }
 
     package func fetch(
@@ -132,7 +155,7 @@ extension S3Provider {
             mtime: S3Metadata.mtime(answer) ?? answer.fields["Last-Modified"].flatMap { HTTPDate.parse($0) }
                 ?? .unknown,
             mode: S3Metadata.mode(answer),
-            checksum: answer.fields[S3Metadata.checksum].flatMap { ContentChecksum(hex: $0) })
+            checksum: S3Checksum.told(answer))
     }
 
     /// Directories have no times of their own, and one version.

@@ -44,12 +44,24 @@ extension S3Provider {
         let answer = try await send(S3Metadata.fields(attributes, checksum))
         guard answer.isSuccess else { throw writingError(answer, path, expecting) }
         guard let tag = answer.fields["ETag"], !tag.isEmpty else {
-            guard let item = try await look(path), item.checksum == checksum else { throw ProviderError.refused(path) }
-            return item
+            return try await written(path, size, checksum)
         }
         return RemoteItem(
             path: path, kind: .file, version: ProviderVersion(S3EntityTag.plain(tag)), size: size,
             mtime: attributes.mtime, checksum: checksum)
+    }
+
+    /// What a store that does not tell the version of what was written has there right after.
+    private func written(
+        _ path: RelativePath, _ size: ByteCount, _ checksum: ContentChecksum
+    ) async throws(ProviderError) -> RemoteItem {
+        let answer = try await client.head(client.address.key(path))
+        var item = Self.item(path, answer)
+        guard answer.isSuccess, item.size == size, (item.checksum ?? S3Metadata.claim(answer)) == checksum else {
+            throw ProviderError.refused(path)
+        }
+        item.checksum = checksum
+        return item
     }
 
     package func putSymlink(

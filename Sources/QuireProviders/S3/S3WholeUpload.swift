@@ -18,7 +18,7 @@ struct S3WholeUpload: Sendable {
     func run() async throws(ProviderError) -> HTTPAnswer {
         var fields = fields
         fields["x-amz-content-sha256"] = checksum.description
-        fields["x-amz-checksum-sha256"] = Base64.encode(checksum.bytes)
+        fields[S3Checksum.field] = Base64.encode(checksum.bytes)
         let sent = fields
         let key = client.address.key(path)
         return try await S3Vacancy(client: client, abilities: abilities).publish(path, condition) {
