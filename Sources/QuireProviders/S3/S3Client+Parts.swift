@@ -52,8 +52,8 @@ extension S3Client {
         return answer
     }
 
-    /// The parts that the store has of an upload, by number.
-    func parts(_ key: [UInt8], _ upload: String) async throws(ProviderError) -> [Int: Part] {
+    /// The parts that the store has of an upload, by number; nil where there is no such upload.
+    func parts(_ key: [UInt8], _ upload: String) async throws(ProviderError) -> [Int: Part]? {
         var parts: [Int: Part] = [:]
         var marker: String?
         var passed: Set<String> = []
@@ -61,7 +61,8 @@ extension S3Client {
             var query = "uploadId=\(PercentEncoding.encode(upload.utf8))"
             if let marker { query = "part-number-marker=\(marker)&\(query)" }
             let receiver = S3PartsReader()
-            try await read(HTTPRequest("GET", address.target(key), query: query), receiver)
+            let answer = try await read(HTTPRequest("GET", address.target(key), query: query), receiver)
+            if answer.status == 404 { return nil }
             parts.merge(receiver.parts) { $1 }
             marker = receiver.next
             if let marker, !passed.insert(marker).inserted {
@@ -75,23 +76,38 @@ extension S3Client {
     func uploads(_ prefix: [UInt8]) async throws(ProviderError) -> [Upload] {
         let receiver = S3UploadsReader()
         let query = "prefix=\(PercentEncoding.encode(prefix))&uploads="
-        try await read(HTTPRequest("GET", address.bucketTarget, query: query), receiver)
+        let answer = try await read(HTTPRequest("GET", address.bucketTarget, query: query), receiver)
+        guard answer.isSuccess else { throw error(answer, "the uploads in parts cannot be listed") }
         return receiver.uploads
     }
 
+    /// Ends an upload, if it has not ended.
     func abort(_ upload: Upload) async throws(ProviderError) {
-        _ = try await transport.send(
+        let answer = try await transport.send(
             HTTPRequest(
                 "DELETE", address.target(upload.key), query: "uploadId=\(PercentEncoding.encode(upload.id.utf8))"))
+        guard answer.isSuccess || answer.status == 404 else {
+            throw error(answer, "an upload in parts cannot be ended")
+        }
     }
 
-    private func read(_ request: HTTPRequest, _ receiver: any XMLReceiver) async throws(ProviderError) {
+    /// - Returns: the answer, which is 404 where there is nothing to read.
+    private func read(
+        _ request: HTTPRequest, _ receiver: any XMLReceiver
+    ) async throws(ProviderError) -> HTTPAnswer {
         let reader = try XMLReader(receiver)
         let answer = try await transport.receive(request) { (piece) throws(ProviderError) in
             try reader.read(piece.bytes)
         }
-        guard answer.isSuccess else { throw error(answer, "the parts of an upload cannot be listed") }
+        let what = "the parts of an upload cannot be listed"
+        if answer.status == 404 {
+            // Or the bucket is gone.
+            if let error = S3Errors.error(answer, what), error.code == .unavailable { throw error }
+            return answer
+        }
+        guard answer.isSuccess else { throw error(answer, what) }
         try reader.finish()
+        return answer
     }
 }
 

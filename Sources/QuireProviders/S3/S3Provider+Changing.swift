@@ -99,7 +99,7 @@ extension S3Provider {
         var copy = source
         copy.path = destination
         // Beyond this a copy is put together from parts, without a condition.
-        guard abilities.copiesChecked, source.size.bytes <= S3Upload.mostInOne else {
+        guard abilities.copiesChecked, source.size.bytes <= mostInOne else {
             return try await carry(source, to: destination)
         }
         var tag: String?

@@ -27,7 +27,7 @@ extension S3Provider {
         try await put(path, content.size, content.checksum, attributes, expecting) { (fields) throws(ProviderError) in
             try await S3Upload(
                 client: client, abilities: abilities, path: path, content: content, fields: fields,
-                condition: condition(expecting), haste: haste
+                condition: condition(expecting), haste: haste, mostInOne: mostInOne
             ).run()
         }
     }

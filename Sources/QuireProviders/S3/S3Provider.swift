@@ -24,15 +24,27 @@ package final class S3Provider: DocumentProvider {
     let client: S3Client
     let logger: Logger
     let haste = S3Haste()
+    /// In bytes: what is larger goes in parts to its own key.
+    let mostInOne: Int64
     private let presence: StorePresence
     private let pace: ListingPace?
     /// Innermost lock.
     let state = Lock(State())
 
     /// - Parameter pace: how often everything is listed, for devices that tell each other what they change; nil: each time.
-    package init(client: S3Client, pace: ListingPace? = nil, logger: Logger = Logger(label: "quire-s3")) {
+    package convenience init(
+        client: S3Client, pace: ListingPace? = nil, logger: Logger = Logger(label: "quire-s3")
+    ) {
+        self.init(client: client, pace: pace, mostInOne: S3Upload.mostInOne, logger: logger)
+    }
+
+    /// - Parameter mostInOne: most bytes of one request, and of one copy.
+    init(
+        client: S3Client, pace: ListingPace? = nil, mostInOne: Int64, logger: Logger = Logger(label: "quire-s3")
+    ) {
         self.client = client
         self.pace = pace
+        self.mostInOne = mostInOne
         self.logger = logger
         presence = StorePresence(place: client.address.place)
     }

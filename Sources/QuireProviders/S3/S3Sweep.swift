@@ -13,15 +13,37 @@ struct S3Sweep {
         guard let now = try? await client.head(client.address.key(StoreLayout.mark)).fields["Date"],
             let time = HTTPDate.parse(now)
         else { return }
+        await run(at: time)
+    }
+
+    /// - Parameter time: the store's.
+    func run(at time: FileTime) async {
         for directory in [S3Layout.probes, StoreLayout.temporary] {
             let objects = (try? await client.listAll(client.address.directoryKey(directory))) ?? []
-            for object in objects where time.seconds - object.modified.seconds > Self.objectAge {
-                _ = try? await client.delete(object.key)
+            for object in objects {
+                let age = time.seconds - object.modified.seconds
+                if S3UploadNote.isPlace(object.key) {
+                    if age > Self.uploadAge { await end(object.key) }
+                } else if age > Self.objectAge {
+                    _ = try? await client.delete(object.key)
+                }
             }
         }
         let uploads = (try? await client.uploads(client.address.directoryKey(StoreLayout.temporary))) ?? []
         for upload in uploads where upload.begun.seconds > 0 && time.seconds - upload.begun.seconds > Self.uploadAge {
             _ = try? await client.abort(upload)
+        }
+    }
+
+    /// Ends an upload to a document's own key. Its note goes last: without it nobody would know of the upload.
+    private func end(_ place: [UInt8]) async {
+        do {
+            if let note = try await S3UploadNote(at: place, client) {
+                try await client.abort(.init(key: note.key, id: note.upload, begun: .unknown))
+            }
+            _ = try await client.delete(place)
+        } catch {
+            // It is there the next time.
         }
     }
 }

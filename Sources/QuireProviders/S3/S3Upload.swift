@@ -8,6 +8,8 @@ import QuireCore
 /// goes in parts, to a name of Quire's own that its content gives, and is copied to its place under the condition: no store
 /// publishes parts under a condition reliably. The store itself remembers the parts, so an upload that was cut goes on with
 /// the first part that is missing, whoever begins it again.
+///
+/// What is too large for a copy goes in parts to its own key, each content in an upload of its own (`S3UploadNote`).
 struct S3Upload: Sendable {
     let client: S3Client
     let abilities: S3Abilities
@@ -17,8 +19,10 @@ struct S3Upload: Sendable {
     let fields: HTTPFields
     let condition: S3Client.Condition
     let haste: S3Haste
-
     /// Most bytes of one request, and of one copy.
+    let mostInOne: Int64
+
+    /// What stores take at the most.
     static let mostInOne: Int64 = 5 << 30
     /// From here on it goes in parts where the way is slow.
     static let largeSize: Int64 = 32 << 20
@@ -32,7 +36,7 @@ struct S3Upload: Sendable {
     /// The answer to what published it; on success with its ETag where the store tells.
     func run() async throws(ProviderError) -> HTTPAnswer {
         let size = content.size.bytes
-        if size > Self.mostInOne { return try await inParts(key, condition) }
+        if size > mostInOne { return try await inPlace() }
         guard size > Self.largeSize, abilities.copiesChecked else { return try await atOnce() }
         if size <= Self.veryLargeSize, !haste.isSlow {
             let answer = try await haste.attempt { (limit) async throws(ProviderError) in
@@ -44,7 +48,7 @@ struct S3Upload: Sendable {
         let staged = client.address.key(StoreLayout.temporary.appending(name))
         var found = try await client.head(staged)
         if !isWhole(found) {
-            let uploaded = try await inParts(staged, .none)
+            let uploaded = try await inParts(staged, try await begun(staged), .none)
             guard uploaded.isSuccess else { return uploaded }
             // The entity tag with which the end of the parts is answered is empty at some stores.
             found = try await client.head(staged)
@@ -81,13 +85,27 @@ struct S3Upload: Sendable {
         try await S3Vacancy(client: client, abilities: abilities).publish(path, condition, request)
     }
 
+    /// Sends parts to the document's own key, and looks at what is there then.
+    private func inPlace() async throws(ProviderError) -> HTTPAnswer {
+        let note = S3UploadNote.place(key, content.checksum, client)
+        let answer = try await inParts(key, try await begun(noted: note), condition)
+        guard answer.isSuccess else { return answer }
+        let found = try await client.head(key)
+        // What stays is swept another day; it names an upload that has ended.
+        _ = try? await client.delete(note)
+        guard isWhole(found) else { throw ProviderError.refused(path) }
+        return found
+    }
+
+    /// An upload, with the parts that the store has of it.
+    private typealias Begun = (upload: String, parts: [Int: S3Client.Part])
+
     private func inParts(
-        _ key: [UInt8], _ condition: S3Client.Condition
+        _ key: [UInt8], _ begun: Begun, _ condition: S3Client.Condition
     ) async throws(ProviderError) -> HTTPAnswer {
         let size = content.size.bytes
         let partSize = max(Self.partSize, (size + Self.mostParts - 1) / Self.mostParts)
-        let upload = try await begun(key)
-        let there = try await client.parts(key, upload)
+        let (upload, there) = begun
         var tags: [String] = []
         var whole = SHA256()
         for number in 1...Int((size + partSize - 1) / partSize) {
@@ -106,9 +124,25 @@ struct S3Upload: Sendable {
     }
 
     /// The upload that was begun and not ended, or a new one.
-    private func begun(_ key: [UInt8]) async throws(ProviderError) -> String {
-        if let known = try await client.uploads(key).first(where: { $0.key == key }) { return known.id }
-        return try await client.beginUpload(key, fields)
+    private func begun(_ key: [UInt8]) async throws(ProviderError) -> Begun {
+        if let known = try await client.uploads(key).first(where: { $0.key == key }),
+            let parts = try await client.parts(key, known.id)
+        {
+            return (known.id, parts)
+        }
+        return (try await client.beginUpload(key, fields), [:])
+    }
+
+    /// The upload to the document's own key that was begun with this content and not ended, or a new one.
+    private func begun(noted note: [UInt8]) async throws(ProviderError) -> Begun {
+        if let known = try await S3UploadNote(at: note, client), known.key == key,
+            let parts = try await client.parts(key, known.upload)
+        {
+            return (known.upload, parts)
+        }
+        let upload = try await client.beginUpload(key, fields)
+        try await S3UploadNote(key: key, upload: upload).write(to: note, client)
+        return (upload, [:])
     }
 
     private func send(

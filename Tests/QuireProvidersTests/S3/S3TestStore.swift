@@ -42,25 +42,29 @@ struct S3TestStore: Sendable {
     }
 
     /// - Parameter watch: told of each request before it is sent; what it throws keeps it from being sent.
-    func client(watch: (@Sendable (HTTPRequest) throws(ProviderError) -> Void)? = nil) -> S3Client {
+    func client(watch: (@Sendable (HTTPRequest) async throws(ProviderError) -> Void)? = nil) -> S3Client {
         let signer = S3Signer(Self.credentials, region: "us-east-1")
         return S3Client(
             S3Address(endpoint: origin, bucket: bucket, prefix: "my drive"),
             signer: watch.map { WatchedSigner(signer: signer, watch: $0) } ?? signer)
     }
 
-    func provider(watch: (@Sendable (HTTPRequest) throws(ProviderError) -> Void)? = nil) -> S3Provider {
-        S3Provider(client: client(watch: watch))
+    /// - Parameter mostInOne: in bytes; what is larger is uploaded in parts to its own key.
+    func provider(
+        mostInOne: Int64 = S3Upload.mostInOne,
+        watch: (@Sendable (HTTPRequest) async throws(ProviderError) -> Void)? = nil
+    ) -> S3Provider {
+        S3Provider(client: client(watch: watch), mostInOne: mostInOne)
     }
 }
 
 /// Lets a test see every request, and end one before it is sent.
 private struct WatchedSigner: HTTPAuthorizer {
     let signer: S3Signer
-    let watch: @Sendable (HTTPRequest) throws(ProviderError) -> Void
+    let watch: @Sendable (HTTPRequest) async throws(ProviderError) -> Void
 
     func authorize(_ request: inout HTTPRequest, at origin: HTTPOrigin) async throws(ProviderError) {
-        try watch(request)
+        try await watch(request)
         signer.authorize(&request, at: origin)
     }
 

@@ -102,6 +102,82 @@ struct S3UploadTests {
     }
 
     @Test(
+        "A document that is too large for one request has its own upload, which goes on where it was",
+        arguments: stores)
+    func veryLarge(form: ProviderForm) async throws {
+        let store = try await S3TestStore(form.rawValue)
+        let work = try TemporaryDirectory()
+        let line = Line()
+        let provider = store.provider(mostInOne: 32 << 20) { (request) throws(ProviderError) in
+            try line.pass(request)
+        }
+        _ = try await provider.connect(expected: nil)
+        let other = store.provider()
+        _ = try await other.connect(expected: nil)
+        let client = store.client()
+        let content = Self.content(in: work)
+        var document: RelativePath = "whole"
+        func put() async throws -> RemoteItem {
+            try await provider.put(document, content: content, attributes: Bench.attributes(), expecting: .absent)
+        }
+        line.cut(at: .max)
+        _ = try await put()
+        let steps = line.requests.count
+        #expect(line.parts == 3)
+        // The last request removes what is known of the upload.
+        for step in 0..<steps - 1 {
+            document = RelativePath([FileName(unchecked: Array("cut \(step)".utf8))])
+            let key = client.address.key(document)
+            // Of another device, with other content.
+            let foreign = try await client.beginUpload(
+                key, S3Metadata.fields(Bench.attributes(), .sha256(of: [UInt8(step)])))
+            line.cut(at: step + 1)
+            #expect(await refusal { try await put() } == .unavailable)
+            let sent = line.parts
+            line.cut(at: .max)
+            let isThere = try await client.head(key).isSuccess
+            let item = isThere ? try #require(try await other.item(at: document)) : try await put()
+            #expect(sent + line.parts <= 4, "at most one part is sent again (step \(step))")
+            #expect(try await client.head(key).fields[S3Metadata.checksum] == content.checksum.description)
+            #expect(try await client.uploads(key).contains { $0.id == foreign }, "it is the other device's")
+            let target = work.appending("fetched \(step)")
+            let fetched = try await other.fetch(document, version: item.version, to: target) { _ in }
+            #expect(fetched.checksum == content.checksum)
+        }
+    }
+
+    @Test("What is known of an upload goes with it after a week", arguments: stores)
+    func sweptUploads(form: ProviderForm) async throws {
+        let store = try await S3TestStore(form.rawValue)
+        let work = try TemporaryDirectory()
+        let line = Line()
+        let provider = store.provider(mostInOne: 32 << 20) { (request) throws(ProviderError) in
+            try line.pass(request)
+        }
+        _ = try await provider.connect(expected: nil)
+        let client = store.client()
+        let content = Self.content(in: work)
+        line.cut(at: .max)
+        _ = try await provider.put("whole", content: content, attributes: Bench.attributes(), expecting: .absent)
+        let firstPart = try #require(line.requests.firstIndex { $0.query?.hasPrefix("partNumber=") ?? false })
+        line.cut(at: firstPart + 2)
+        #expect(
+            await refusal {
+                try await provider.put("a b", content: content, attributes: Bench.attributes(), expecting: .absent)
+            } == .unavailable)
+        let key = client.address.key("a b")
+        let temporary = client.address.directoryKey(StoreLayout.temporary)
+        let sweep = S3Sweep(client: client)
+        let now = SystemCalls.now()
+        await sweep.run(at: FileTime(seconds: now.seconds + 6 * 86_400, nanoseconds: 0))
+        #expect(try await client.uploads(key).count == 1)
+        #expect(try await client.listAll(temporary).count == 1)
+        await sweep.run(at: FileTime(seconds: now.seconds + 8 * 86_400, nanoseconds: 0))
+        #expect(try await client.uploads(key).isEmpty)
+        #expect(try await client.listAll(temporary).isEmpty)
+    }
+
+    @Test(
         "More than a page is listed whole, by its directories or one after the other", arguments: stores,
         [(above: "", 3), ("", 300), ("one/two/", 3), ("one/", 1_100)])
     func pages(form: ProviderForm, tree: (above: String, directories: Int)) async throws {
