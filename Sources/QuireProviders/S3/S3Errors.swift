@@ -8,6 +8,12 @@ enum S3Errors {
         return ServerWords.shortened(values["Message"].map { "\(code): \($0)" } ?? code)
     }
 
+    /// What an answer means that does not find what was sent before.
+    static func gone(_ answer: HTTPAnswer, _ what: String) -> ProviderError {
+        ProviderError(
+            .failed, "\(what): what was sent of it is gone from the store; it is sent again", cause: words(answer))
+    }
+
     /// What the code of an answer means where its status does not tell; nil where that does.
     ///
     /// - Parameter what: the item and what was tried, as in "notes/a.txt cannot be written".
@@ -19,6 +25,7 @@ enum S3Errors {
         }
         switch code {
         case "NoSuchBucket": return error(.unavailable, "there is no such bucket any more")
+        case "NoSuchUpload": return gone(answer, what)
         case "BadDigest", "InvalidDigest", "XAmzContentSHA256Mismatch", "XAmzContentChecksumMismatch":
             return error(.corrupt, "what arrived is not what was sent")
         // Another conditional write was under way: this one did not happen.

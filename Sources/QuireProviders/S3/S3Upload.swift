@@ -49,6 +49,7 @@ struct S3Upload: Sendable {
         var found = try await client.head(staged)
         if !isWhole(found) {
             let uploaded = try await inParts(staged, try await begun(staged), .none)
+            if uploaded.status == 404 { throw gone(uploaded) }
             guard uploaded.isSuccess else { return uploaded }
             // The entity tag with which the end of the parts is answered is empty at some stores.
             found = try await client.head(staged)
@@ -61,9 +62,16 @@ struct S3Upload: Sendable {
             if answer.isSuccess { answer.fields["ETag"] = copied }
             return answer
         }
+        if answer.status == 404, try await client.head(staged).status == 404 { throw gone(answer) }
         // What stays is swept another day; a refused copy is not tried again with the same content.
         _ = try? await client.delete(staged)
         return answer
+    }
+
+    /// Another device with the same content has published what was staged, and removed it, or it was swept.
+    private func gone(_ answer: HTTPAnswer) -> ProviderError {
+        let what = "\(path) cannot be written"
+        return S3Errors.error(answer, what) ?? S3Errors.gone(answer, what)
     }
 
     private func isWhole(_ staged: HTTPAnswer) -> Bool {

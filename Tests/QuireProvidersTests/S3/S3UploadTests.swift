@@ -178,6 +178,44 @@ struct S3UploadTests {
     }
 
     @Test(
+        "What was staged and is gone is sent again; the name is not blamed", arguments: stores,
+        ["before the end of the parts", "before the copy"])
+    func stagedIsGone(form: ProviderForm, moment: String) async throws {
+        let store = try await S3TestStore(form.rawValue)
+        let work = try TemporaryDirectory()
+        let content = Self.content(in: work)
+        let other = store.client()
+        let staged = other.address.key(StoreLayout.temporary) + Array("/\(content.checksum)".utf8)
+        let isOver = Lock(false)
+        let provider = store.provider { (request) async throws(ProviderError) in
+            let isCopy = request.fields["x-amz-copy-source"] != nil
+            let isEnd = request.method == "POST" && request.query?.hasPrefix("uploadId=") ?? false
+            guard moment == "before the copy" ? isCopy : isEnd, request.path.contains("/.quire/tmp/") || isCopy,
+                !isOver.withLock({ $0 })
+            else { return }
+            // As another device does that has the same content for another document.
+            if isCopy {
+                guard request.path.hasSuffix("/document") else { return }
+                _ = try await other.delete(staged)
+            } else {
+                for upload in try await other.uploads(staged) { try await other.abort(upload) }
+            }
+            isOver.withLock { $0 = true }
+        }
+        _ = try await provider.connect(expected: nil)
+        guard provider.abilities.copiesChecked else { return }
+        provider.haste.noteSlow()
+        func put() async throws -> RemoteItem {
+            try await provider.put("document", content: content, attributes: Bench.attributes(), expecting: .absent)
+        }
+        #expect(await refusal { try await put() } == .failed)
+        #expect(isOver.withLock { $0 })
+        let item = try await put()
+        let fetched = try await provider.fetch("document", version: item.version, to: work.appending("x")) { _ in }
+        #expect(fetched.checksum == content.checksum)
+    }
+
+    @Test(
         "More than a page is listed whole, by its directories or one after the other", arguments: stores,
         [(above: "", 3), ("", 300), ("one/two/", 3), ("one/", 1_100)])
     func pages(form: ProviderForm, tree: (above: String, directories: Int)) async throws {
