@@ -7,9 +7,9 @@ package protocol HTTPAuthorizer: Sendable {
     /// Adds its fields to `request`. Called anew for every try, so that dates and nonces are fresh.
     func authorize(_ request: inout HTTPRequest, at origin: HTTPOrigin) async throws(ProviderError)
 
-    /// Whether a refusal (401 or 403) told what makes another try worthwhile: a challenge, or the server's clock.
-    /// Called once for each request.
-    func learns(from refusal: HTTPAnswer, to request: HTTPRequest) -> Bool
+    /// Whether after a refusal (400, 401 or 403) another try is worthwhile: it told a challenge, or the server's clock, or
+    /// there is something else to prove with by now. Called once for each request.
+    func learns(from refusal: HTTPAnswer, to request: HTTPRequest) async -> Bool
 }
 
 /// A user's name and password (RFC 7617), or a bearer token (RFC 6750), in every request.

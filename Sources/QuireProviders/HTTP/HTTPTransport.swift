@@ -11,7 +11,7 @@ import Synchronization
 /// authorities, or against one pinned certificate. All methods may be called concurrently from any task, none blocks a
 /// thread of the cooperative pool, and cancelling the task ends the request at once with `.cancelled`.
 ///
-/// **Tries.** A request is sent once, but for these: a 401 or 403 from which the authorizer learns is answered once; a
+/// **Tries.** A request is sent once, but for these: a 400, 401 or 403 from which the authorizer learns is answered once; a
 /// safe request whose kept connection turns out to be closed is sent on a fresh one; a safe request is redirected within
 /// the server. Everything else is the caller's to repeat, who looks first.
 ///
@@ -126,7 +126,9 @@ package final class HTTPTransport: Sendable {
             reset()
             let answer = try await attempt(signed, bandwidth, head, each)
             notePause(answer)
-            if [401, 403].contains(answer.status), !hasLearned, authorizer?.learns(from: answer, to: signed) ?? false {
+            if [400, 401, 403].contains(answer.status), !hasLearned,
+                await authorizer?.learns(from: answer, to: signed) ?? false
+            {
                 hasLearned = true
             } else if let target = redirect(answer, of: request), redirects < Self.mostRedirects {
                 redirects += 1

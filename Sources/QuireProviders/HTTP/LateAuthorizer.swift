@@ -21,8 +21,8 @@ final class LateAuthorizer: HTTPAuthorizer {
         try await authorizer()?.authorize(&request, at: origin)
     }
 
-    func learns(from refusal: HTTPAnswer, to request: HTTPRequest) -> Bool {
-        made.withLock { $0 }?.learns(from: refusal, to: request) ?? false
+    func learns(from refusal: HTTPAnswer, to request: HTTPRequest) async -> Bool {
+        await made.withLock { $0 }?.learns(from: refusal, to: request) ?? false
     }
 
     /// Two that ask at once get the same one.

@@ -69,13 +69,15 @@ package struct S3Account: Sendable, Hashable, CustomStringConvertible {
         let address = S3Address(
             endpoint: endpoint, bucket: bucket, prefix: prefix, region: region ?? "us-east-1",
             isVirtualHost: isVirtualHost)
-        let signer =
+        let signer: (any HTTPAuthorizer)? =
             if let user {
                 secret.authorizer { secret in
                     S3Signer(S3Credentials(accessKey: user, secretKey: secret ?? ""), region: address.region)
                 }
             } else {
-                S3Credentials.ofThisUser(profile: profile).map { S3Signer($0, region: address.region) }
+                S3RenewedSigner(region: address.region, remedy: S3Credentials.remedy(profile: profile)) {
+                    [profile] in S3Credentials.ofThisUser(profile: profile)
+                }
             }
         return S3Provider(
             client: S3Client(

@@ -29,6 +29,13 @@ package struct S3Credentials: Sendable, Hashable {
         return parse(text, profile: profile ?? variable("AWS_PROFILE") ?? "default")
     }
 
+    /// What to do where `ofThisUser` finds none, for people.
+    package static func remedy(profile: String? = nil) -> String {
+        let file = "~/.aws/credentials, which is looked at again"
+        guard let profile else { return "write one into \(file), or name it in the store's URL" }
+        return "write the profile \(profile) into \(file)"
+    }
+
     /// Those of one section of a credentials file.
     package static func parse(_ text: String, profile: String) -> S3Credentials? {
         var values: [String: String] = [:]

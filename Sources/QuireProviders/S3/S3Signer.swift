@@ -11,14 +11,15 @@ package final class S3Signer: HTTPAuthorizer {
     private struct State {
         /// Seconds that the store's clock is ahead of this device's.
         var skew = 0
+        var credentials: S3Credentials
+        /// Of the credentials.
         var key: (day: String, value: SymmetricKey)?
     }
 
-    private let credentials: S3Credentials
     private let region: String
     private let now: @Sendable () -> FileTime
     /// Innermost lock.
-    private let state = Lock(State())
+    private let state: Lock<State>
 
     /// What a signature may be too old or too new by, in seconds: stores allow 900.
     private static let tolerance = 240
@@ -27,13 +28,24 @@ package final class S3Signer: HTTPAuthorizer {
     package init(
         _ credentials: S3Credentials, region: String, now: @escaping @Sendable () -> FileTime = { SystemCalls.now() }
     ) {
-        self.credentials = credentials
+        state = Lock(State(credentials: credentials))
         self.region = region
         self.now = now
     }
 
+    /// What requests are signed with now.
+    package var credentials: S3Credentials { state.withLock { $0.credentials } }
+
+    /// Has later requests signed with others.
+    package func renew(_ credentials: S3Credentials) {
+        state.withLock { state in
+            state.credentials = credentials
+            state.key = nil
+        }
+    }
+
     package func authorize(_ request: inout HTTPRequest, at origin: HTTPOrigin) {
-        let skew = state.withLock { $0.skew }
+        let (skew, credentials) = state.withLock { ($0.skew, $0.credentials) }
         let time = HTTPDate.formatBasic(FileTime(seconds: now().seconds + skew, nanoseconds: 0))
         request.fields["x-amz-date"] = time
         request.fields["x-amz-security-token"] = credentials.sessionToken
@@ -50,14 +62,15 @@ package final class S3Signer: HTTPAuthorizer {
         let day = String(time.prefix(8))
         let scope = "\(day)/\(region)/s3/aws4_request"
         let text = "AWS4-HMAC-SHA256\n\(time)\n\(scope)\n\(Self.digest(Array(canonical.utf8)))"
-        let signature = HMAC<SHA256>.authenticationCode(for: Array(text.utf8), using: key(day))
+        let signature = HMAC<SHA256>.authenticationCode(for: Array(text.utf8), using: key(day, credentials))
         request.fields["Authorization"] =
             "AWS4-HMAC-SHA256 Credential=\(credentials.accessKey)/\(scope), SignedHeaders=\(names), "
             + "Signature=\(signature.withUnsafeBytes { Hexadecimal.encode($0) })"
     }
 
     package func learns(from refusal: HTTPAnswer, to request: HTTPRequest) -> Bool {
-        guard let date = refusal.fields["Date"].flatMap({ HTTPDate.parse($0) }) else { return false }
+        guard [401, 403].contains(refusal.status), let date = refusal.fields["Date"].flatMap({ HTTPDate.parse($0) })
+        else { return false }
         let skew = date.seconds - now().seconds
         return state.withLock { state in
             guard abs(skew - state.skew) > Self.tolerance else { return false }
@@ -80,14 +93,15 @@ package final class S3Signer: HTTPAuthorizer {
         value.utf8.contains(0x20) ? value.split(separator: " ").joined(separator: " ") : value
     }
 
-    private func key(_ day: String) -> SymmetricKey {
-        if let known = state.withLock({ $0.key }), known.day == day { return known.value }
+    private func key(_ day: String, _ credentials: S3Credentials) -> SymmetricKey {
+        let known = state.withLock { $0.credentials == credentials ? $0.key : nil }
+        if let known, known.day == day { return known.value }
         var key = SymmetricKey(data: Array("AWS4\(credentials.secretKey)".utf8))
         for part in [day, region, "s3", "aws4_request"] {
             key = SymmetricKey(data: HMAC<SHA256>.authenticationCode(for: Array(part.utf8), using: key))
         }
         let made = key
-        state.withLock { $0.key = (day, made) }
+        state.withLock { if $0.credentials == credentials { $0.key = (day, made) } }
         return key
     }
 
