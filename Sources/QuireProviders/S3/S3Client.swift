@@ -64,7 +64,7 @@ package struct S3Client: Sendable {
         return try await transport.send(HTTPRequest("DELETE", address.target(key), fields: fields))
     }
 
-    /// Copies an object within the bucket, with its metadata, and has the store count its checksum.
+    /// Copies an object within the bucket, with its metadata, and has the store count its checksum if it can.
     ///
     /// - Returns: the answer, and the copy's entity tag where it came about. A copy that fails half way says so with
     ///   status 200 and an error in the body.
@@ -76,6 +76,11 @@ package struct S3Client: Sendable {
         if let tag { fields["x-amz-copy-source-if-match"] = tag }
         condition.add(to: &fields)
         var answer = try await transport.send(HTTPRequest("PUT", address.target(key), fields: fields))
+        if answer.status == 501 {
+            // Some stores (R2) refuse the wish, and copy nothing.
+            for wish in S3Checksum.copyWish.list { fields[wish.name] = nil }
+            answer = try await transport.send(HTTPRequest("PUT", address.target(key), fields: fields))
+        }
         let values = answer.isSuccess ? S3ElementReader.values(answer.body) : [:]
         if answer.isSuccess, values["Code"] != nil { answer.status = 500 }
         return (answer, answer.isSuccess ? values["ETag"].map { S3EntityTag.plain($0) } : nil)

@@ -7,6 +7,24 @@ import Testing
 /// Which checksums of objects are believed.
 @Suite("S3 checksums")
 struct S3ChecksumTests {
+    @Test("A store that refuses to count a copy's checksum copies without")
+    func refusedWish() async throws {
+        let server = try LoopbackServer(steps: [
+            { peer, request in
+                let head = request.head.lowercased()
+                guard head.contains("x-amz-copy-source: /b/a") else { return peer.answer("400 Bad Request", []) }
+                if head.contains("x-amz-checksum-algorithm") { return peer.answer("501 Not Implemented", []) }
+                peer.answer("200 OK", [], "<CopyObjectResult><ETag>\"1\"</ETag></CopyObjectResult>")
+            }
+        ])
+        let client = S3Client(
+            S3Address(
+                endpoint: HTTPOrigin(isSecure: false, host: "127.0.0.1", port: server.port), bucket: "b", prefix: ""),
+            signer: nil)
+        let copied = try await client.copy([0x61], unchanged: nil, to: [0x62], .none)
+        #expect(copied.answer.isSuccess && copied.entityTag == "1")
+    }
+
     @Test(
         "Another program's content is not taken for what the metadata says that it kept",
         arguments: S3UploadTests.stores)
