@@ -169,6 +169,52 @@ struct RescanTests {
         }
     }
 
+    @Test("a placeholder's mark on a file that has content, or is empty, goes, and the file is changed")
+    func staleMark() async throws {
+        try await withDrive { drive in
+            for name in ["text", "empty"] as [RelativePath] { try drive.create(name, "content") }
+            try await drive.acknowledge("text", "empty")
+            try await unwatched(drive) {
+                for (name, text) in [("text", "other"), ("empty", "")] as [(RelativePath, String)] {
+                    try drive.makePlaceholder(name, size: 0)
+                    try drive.write(name, text)
+                }
+            }
+            _ = await drive.rescan()
+            for name in ["text", "empty"] as [RelativePath] {
+                #expect(getxattr("\(drive.store)/\(name)", StoreAttribute.placeholder, nil, 0) == -1)
+                let local = try await drive.item(name).local
+                #expect(!local.isDataless)
+                #expect(try local.fingerprint == drive.present(name).fingerprint)
+            }
+            #expect(try await drive.pendingText() == ["empty: content metadata", "text: content metadata"])
+        }
+    }
+
+    @Test("a placeholder that was moved and written while nobody looked is moved and changed")
+    func movedAndWritten() async throws {
+        try await withDrive { drive in
+            try drive.create("doc", "")
+            try await drive.acknowledge("doc")
+            try drive.makePlaceholder("doc", size: 7)
+            let installed = StoreEvent.Commit(
+                .installed(
+                    parent: try drive.present(.root).inode, name: try #require(("doc" as RelativePath).name),
+                    try drive.present("doc"), dataless: true),
+                base: try drive.base("doc"))
+            drive.index.record(.committed(installed))
+            #expect(try await drive.item("doc").local.isDataless)
+            try await unwatched(drive) {
+                try drive.rename("doc", "new")
+                try drive.write("new", "another")
+            }
+            let report = try #require(await drive.rescan())
+            #expect((report.added, report.moved, report.removed) == (0, 1, 0))
+            #expect(try await !drive.item("new").local.isDataless)
+            #expect(try await drive.pendingText() == ["new: content metadata moved"])
+        }
+    }
+
     @Test("a rescan that is asked for while another is under way is done, too")
     func asksTwice() async throws {
         try await withDrive { drive in

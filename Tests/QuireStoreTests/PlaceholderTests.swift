@@ -80,6 +80,33 @@ import Testing
     }
 
     @Test(
+        "is one no longer once there is content in it, or none at all, whatever its mark says",
+        arguments: ["content", "", String(repeating: "\0", count: 70_000) + "x"])
+    func stale(text: String) throws {
+        _ = try install(Placeholder(version: ProviderVersion("v"), container: .default), size: 7, as: "doc")
+        let file = try directory.tree.open("doc", O_RDWR | O_TRUNC)
+        let bytes = Array(text.utf8)
+        #expect(write(file.rawValue, bytes, bytes.count) == bytes.count)
+        #expect(try file.attribute(StoreAttribute.placeholder, "doc") != nil)
+        #expect(try Placeholder.look(at: "doc", in: directory.tree).mark == .none)
+        #expect(try Placeholder.mark(of: file) == .none)
+        // Also by a descriptor that may not be read.
+        let writing = try directory.tree.open("doc", O_WRONLY)
+        #expect(try PlaceholderMark(of: writing.rawValue, writing.status()) == .stale)
+    }
+
+    @Test("stays one where a copy of it, as backups make them, has its zeros on the disk")
+    func copied() throws {
+        let placeholder = Placeholder(version: ProviderVersion("v"), container: .default)
+        let status = try install(placeholder, size: 70_000, as: "doc")
+        let file = try directory.tree.open("doc", O_RDWR)
+        let zeros = [UInt8](repeating: 0, count: 50_000)
+        #expect(pwrite(file.rawValue, zeros, zeros.count, 0) == zeros.count)
+        #expect(try file.status().blocks > status.blocks)
+        #expect(try Placeholder.mark(at: "doc", in: directory.tree) == .placeholder(placeholder))
+    }
+
+    @Test(
         "is read strictly",
         arguments: [
             "quire-placeholder 1", "quire-placeholder 1\n", "quire-placeholder 1\ncontainer default",

@@ -1,5 +1,6 @@
 import Glibc
 import QuireCore
+import QuireIndex
 import QuireProviders
 import QuireStore
 @testable import QuireSync
@@ -112,6 +113,21 @@ import Testing
         let silent = Lock(0)
         #expect(try await service.download("dir") { _ in silent.withLock { $0 += 1 } } == 0)
         #expect(silent.withLock { $0 } == 0)
+    }
+
+    @Test(
+        "What was written into a placeholder while the daemon was stopped is the document's content, here and at the provider",
+        arguments: ["other text", "CONTENT", ""])
+    func overwrittenUnseen(text: String) async throws {
+        let (device, faulty) = try await device()
+        try device.writeUnseen("doc", text)
+        #expect(try device.text("doc") == text)
+        device.metadata.beginRescan()
+        #expect(await device.restartedService(faulty).syncNow(timeout: nil) == .settled)
+        #expect(memory.contents(at: "doc").map { String(decoding: $0, as: UTF8.self) } == text)
+        try await materialize(device)
+        #expect(try device.text("doc") == text)
+        #expect(try await device.pending().isEmpty)
     }
 
     @Test("Versions that the provider keeps are listed, newest first; of one that keeps none there are none")

@@ -2,7 +2,7 @@
 ///
 /// They lie in the namespace whose names the mount answers from memory, so no program sees these.
 package enum StoreAttribute {
-    /// On a dataless file: which of the provider's versions it stands for (design, rule 4).
+    /// On a dataless file: which of the provider's versions it stands for (design, rule 4). See `PlaceholderMark`.
     package static let placeholder = "user.quire.placeholder"
     /// On a kept version: the path that it was kept from, as bytes.
     package static let origin = "user.quire.origin"
@@ -13,7 +13,7 @@ package enum StoreAttribute {
 }
 
 extension FileStatus {
-    /// Whether this file can be a placeholder; only then its attribute `StoreAttribute.placeholder` must be looked at.
+    /// Whether this file can be a placeholder; only then its `PlaceholderMark` must be looked at.
     ///
     /// A placeholder has no data blocks. Its attribute may take up one block of the filesystem (ext4 counts it among
     /// the file's; at most 64 KiB), so a file that has few blocks is a candidate whatever its size.

@@ -208,13 +208,14 @@ extension Driver {
             descriptor = try resolver.open(node, O_WRONLY)
         }
         let before = try StoreCall.status(of: descriptor)
-        let isPlaceholder = isDataless(descriptor, before)
-        if isPlaceholder, size != 0 { return false }
+        let mark = PlaceholderMark(of: descriptor.raw, FileStatus(before))
+        if mark == .counts, size != 0 { return false }
+        if mark == .stale { try discardMark(descriptor) }
         // Each as it was asked for: to the size that a file has, what becomes of its time is the file system's own, and
         // what was allocated past the size is freed.
         try StoreCall.check(file == nil ? Glibc.truncate(descriptor.proc, size) : ftruncate(descriptor.raw, size))
         // In this order: a placeholder that lost its mark too early would be taken for a file full of zeros.
-        if isPlaceholder { try discardPlaceholder(node, descriptor) }
+        if mark == .counts { try discardPlaceholder(node, descriptor) }
         try stripPrivileges(of: node, descriptor, before, caller)
         return true
     }
@@ -222,7 +223,7 @@ extension Driver {
     /// Whether the file's content is not here.
     func isDataless(_ descriptor: Descriptor, _ status: stat) -> Bool {
         guard Placeholder.isCandidate(FileStatus(status)) else { return false }
-        return fgetxattr(descriptor.raw, StoreAttribute.placeholder, nil, 0) >= 0
+        return PlaceholderMark(of: descriptor.raw, FileStatus(status)) == .counts
     }
 
     /// The same of a node.
@@ -243,8 +244,16 @@ extension Driver {
     /// Takes the placeholder's mark off a file that was just emptied. Who reads what arrives of it reads the file from now
     /// on.
     func discardPlaceholder(_ node: Node, _ descriptor: Descriptor) throws(DriverError) {
-        try StoreCall.check(fremovexattr(descriptor.raw, StoreAttribute.placeholder))
+        try discardMark(descriptor)
         settleArrivals(of: node)
+    }
+
+    /// Takes the mark off a file that is none: what is written to it, holes too, is its content.
+    func discardMark(_ descriptor: Descriptor) throws(DriverError) {
+        let result = fremovexattr(descriptor.raw, StoreAttribute.placeholder)
+        // A rescan may have been faster.
+        guard result != 0, errno != ENODATA else { return }
+        throw DriverError.last()
     }
 
     /// After a write or truncate by an ordinary user: setuid goes, and setgid where the group may execute. The kernel

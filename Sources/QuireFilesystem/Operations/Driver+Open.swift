@@ -98,7 +98,9 @@ extension Driver {
         if status.st_nlink == 0 || replaced.contains(node), staleAnswers.mayAnswer(caller.pid) {
             throw DriverError(ESTALE)
         }
-        let isPlaceholder = isDataless(descriptor, status)
+        let mayChange = Self.isWriter(flags) || flags & O_TRUNC != 0
+        let mark = mayChange ? PlaceholderMark(of: descriptor.raw, FileStatus(status)) : nil
+        let isPlaceholder = mark.map { $0 == .counts } ?? isDataless(descriptor, status)
         let arrival = arriving.flatMap { isPlaceholder && $0.inode == status.inode ? Arrival($0, status) : nil }
         if isPlaceholder, flags & O_TRUNC == 0, arrival == nil { return nil }
         if isPlaceholder, flags & O_TRUNC != 0, mustFetch(beforeEmptying: node, status, claim, by: caller.pid) {
@@ -108,6 +110,10 @@ extension Driver {
             node: node, descriptor: descriptor, isWriter: Self.isWriter(flags),
             opensForReading: flags & O_ACCMODE != O_WRONLY, claim: claim, thread: caller.pid, arrival: arrival)
         watch(file)
+        if mark == .stale {
+            try discardMark(descriptor)
+            status = try StoreCall.status(of: descriptor)
+        }
         var kept = UntoldChange.nothing
         if flags & O_TRUNC != 0 {
             if !isPlaceholder { kept = try keepMissed(beforeEmptying: node, status, claim, by: caller.pid) }
@@ -120,10 +126,8 @@ extension Driver {
         let answer = register(file, status)
         // What the kernel knows of it is not to be repeated from now on: see `ShownAttributes`.
         if file.isWriter && answer.backing > 0 || arrival != nil { notifier.attributesChanged(table.identifier(node)) }
-        if flags & O_TRUNC != 0 {
-            report(node, status, content: true)
-            tellChange(node, claim, caller.pid)
-        }
+        if flags & O_TRUNC != 0 || mark == .stale { report(node, status, content: true) }
+        if flags & O_TRUNC != 0 { tellChange(node, claim, caller.pid) }
         if !kept.isEmpty { notifier.whenDelivered { [services, kept] in services.coordinator.tell(kept) } }
         return (file, answer)
     }

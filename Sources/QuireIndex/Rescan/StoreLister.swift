@@ -60,18 +60,42 @@ struct StoreLister: Sendable {
         }
     }
 
-    /// Whether the entry says of itself that it is a placeholder (design, rule 4); asks only files that can be one.
-    func isPlaceholder(_ entry: Entry, in directory: RelativePath) -> Bool {
-        guard entry.status.mayBePlaceholder, let descriptor = open(directory) else { return false }
+    /// Whether the entry says of itself that it is a placeholder (design, rule 4); asks only files that can be one, and empty
+    /// ones. A mark that is stale is taken away, so that it counts at no later time either; the entry has the status
+    /// afterwards.
+    func isPlaceholder(_ entry: inout Entry, in directory: RelativePath) -> Bool {
+        guard entry.status.mayBePlaceholder || entry.status.kind == .file && entry.status.size == 0,
+            let descriptor = open(directory)
+        else { return false }
         defer { close(descriptor) }
-        // By way of the directory's descriptor: works for files that may not be opened, and at any depth.
+        // By way of the directory's descriptor: at any depth. Hardly a file has a mark: it is not opened for that.
         let path = Array("/proc/self/fd/\(descriptor)/".utf8) + entry.name + [0]
         return path.withUnsafeBufferPointer { bytes in
             bytes.withMemoryRebound(to: CChar.self) { text in
-                guard let start = text.baseAddress else { return false }
-                return lgetxattr(start, StoreAttribute.placeholder, nil, 0) >= 0
+                guard let start = text.baseAddress, lgetxattr(start, StoreAttribute.placeholder, nil, 0) >= 0 else {
+                    return false
+                }
+                return isMarkValid(start, &entry)
             }
         }
+    }
+
+    /// The same of an entry that has a mark.
+    private func isMarkValid(_ path: UnsafePointer<CChar>, _ entry: inout Entry) -> Bool {
+        let file = Glibc.open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
+        // Nobody can read it: what it says is believed.
+        guard file >= 0 else { return true }
+        defer { close(file) }
+        var found = stat()
+        // Another file since: its event tells.
+        guard fstat(file, &found) == 0, UInt64(found.st_ino) == entry.status.inode else { return true }
+        switch PlaceholderMark(of: file, FileStatus(found)) {
+        case .counts: return true
+        case .absent: break
+        case .stale: fremovexattr(file, StoreAttribute.placeholder)
+        }
+        if fstat(file, &found) == 0 { entry.status = FileStatus(found) }
+        return false
     }
 
     /// A descriptor of the directory; nil with errno set.

@@ -17,18 +17,23 @@ extension TreeWriter {
         guard let entries else { return }
         rescan.report.directories += 1
         var known = Dictionary(uniqueKeysWithValues: try children(of: id).map { ($0.name, $0) })
-        if try followMoves(entries, to: row, known, &rescan) {
+        let moved = try followMoves(entries, to: row, known, &rescan)
+        if !moved.isEmpty {
             known = Dictionary(uniqueKeysWithValues: try children(of: id).map { ($0.name, $0) })
         }
         let directory = DirectoryRow(row)
         for entry in entries {
             let before = known.removeValue(forKey: entry.name)
-            if let before, before.local.isSameState(as: entry.local) {
+            let isAsKnown = before?.local.isSameState(as: entry.local) ?? false
+            // What was moved while nobody looked may have been written as well.
+            let mustLook = !isAsKnown || before?.local.isDataless == true && moved.contains(entry.name)
+            var looked = entry
+            let isDataless = mustLook && lister.isPlaceholder(&looked, in: path)
+            if let before, isAsKnown, isDataless || !mustLook {
                 if entry.local.kind == .directory, rescan.isWhole { rescan.queue.append(before.id) }
                 continue
             }
-            var local = entry.local
-            local.isDataless = lister.isPlaceholder(entry, in: path)
+            let local = LocalRecord(looked.status, isDataless: isDataless)
             if let before, before.local.kind == .directory, local.kind != .directory {
                 // With all that was in it: whether that is believed is decided at the end.
                 try setAside(before, &rescan)
@@ -41,11 +46,13 @@ extension TreeWriter {
         rescan.missing += known.values.map { Rescan.Missing(id: $0.id, parent: $0.parent, name: $0.name) }
     }
 
-    /// Moves rows whose inode is in this directory now and no longer where they say. Whether there was one.
+    /// Moves rows whose inode is in this directory now and no longer where they say.
+    ///
+    /// - Returns: their names now.
     private mutating func followMoves(
         _ entries: [StoreLister.Entry], to directory: ItemRow, _ known: [[UInt8]: ItemRow], _ rescan: inout Rescan
-    ) throws -> Bool {
-        var moved = false
+    ) throws -> Set<[UInt8]> {
+        var moved: Set<[UInt8]> = []
         for entry in entries where entry.local.isOnlyName && known[entry.name]?.local.inode != entry.local.inode {
             guard let source = try rows(inode: entry.local.inode).first(where: { $0.isPresumably(entry.local) }) else {
                 continue
@@ -65,7 +72,7 @@ extension TreeWriter {
                 source, to: DirectoryRow(parent), entry.name, entry.status, writersOpen: source.writersOpen,
                 isWitnessed: false)
             rescan.report.moved += 1
-            moved = true
+            moved.insert(entry.name)
         }
         return moved
     }

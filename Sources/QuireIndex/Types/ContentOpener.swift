@@ -28,7 +28,7 @@ struct ContentOpener: Sendable {
         guard fstat(descriptor, &found) == 0 else { return .unreadable }
         let status = FileStatus(found)
         guard status.kind == .file, status.inode == inode, status.size == size, status.mtime == mtime,
-            !(status.mayBePlaceholder && fgetxattr(descriptor, StoreAttribute.placeholder, nil, 0) >= 0)
+            !(status.mayBePlaceholder && PlaceholderMark(of: descriptor, status) == .counts)
         else { return .another }
         do throws(QuireError) {
             return .content(try DescriptorReading.beginning(of: descriptor, limit: min(limit, Int(size))))

@@ -37,11 +37,21 @@ package struct Placeholder: Sendable, Hashable {
     /// Whether a file can be a placeholder: only then is its mark worth reading.
     package static func isCandidate(_ status: FileStatus) -> Bool { status.mayBePlaceholder }
 
-    /// The mark of an open file (not by O_PATH).
+    /// The mark of an open file (not by O_PATH), where it counts: see `PlaceholderMark`. The file's position is anywhere
+    /// afterwards.
     package static func mark(
         of file: borrowing OwnedDescriptor, shown item: @autoclosure () -> String = "an open file"
     ) throws(StoreError) -> Mark {
-        guard let value = try file.attribute(StoreAttribute.placeholder, item()) else { return .none }
+        try mark(of: file, try file.status(), shown: item())
+    }
+
+    /// The same of a file whose status is known.
+    static func mark(
+        of file: borrowing OwnedDescriptor, _ status: FileStatus, shown item: @autoclosure () -> String
+    ) throws(StoreError) -> Mark {
+        guard let value = try file.attribute(StoreAttribute.placeholder, item()),
+            PlaceholderMark(of: file.rawValue, status) == .counts
+        else { return .none }
         return Placeholder(parsing: value).map(Mark.placeholder) ?? .unreadable
     }
 
@@ -64,7 +74,8 @@ package struct Placeholder: Sendable, Hashable {
         let status = try location.status(shown: path)
         guard let status, isCandidate(status) else { return (status, .none) }
         let file = try location.openForReading(shown: path)
-        return (try file.status(), try mark(of: file, shown: path.description))
+        let opened = try file.status()
+        return (opened, try mark(of: file, opened, shown: path.description))
     }
 
     /// Makes a placeholder in `staging`, ready to be installed.

@@ -125,7 +125,7 @@ package struct Snapshot: Sendable, Hashable {
         _ source: borrowing OwnedDescriptor, _ status: FileStatus, _ path: RelativePath
     ) throws(StoreError) -> Bool {
         guard Placeholder.isCandidate(status) else { return false }
-        return try Placeholder.mark(of: source, shown: path.description).isDataless
+        return try Placeholder.mark(of: source, status, shown: path.description).isDataless
     }
 
     static func dataless(_ path: RelativePath) -> StoreError {

@@ -159,9 +159,9 @@ final class TestDrive: Sendable {
         guard Glibc.rename(staged, full(path)) == 0 else { throw TestError("replace \(path)") }
     }
 
-    /// Makes the file sparse, with or without the mark of a placeholder.
+    /// Makes the file one hole, with or without the mark of a placeholder.
     func makePlaceholder(_ path: RelativePath, size: Int, isMarked: Bool = true) throws {
-        guard truncate(full(path), size) == 0 else { throw TestError("truncate") }
+        guard truncate(full(path), 0) == 0, truncate(full(path), size) == 0 else { throw TestError("truncate") }
         guard isMarked else { return }
         guard setxattr(full(path), StoreAttribute.placeholder, "1", 1, 0) == 0 else { throw TestError("setxattr") }
     }

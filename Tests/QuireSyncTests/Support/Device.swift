@@ -136,6 +136,15 @@ final class Device {
         index.record(.contentChanged(status, writersOpen: openForWriting.contains(status.inode)))
     }
 
+    /// What a program writes into a file of the store while there is no daemon: the file stays, with its attributes.
+    func writeUnseen(_ path: RelativePath, _ text: String) throws {
+        let descriptor = Glibc.open(absolute(path), O_WRONLY | O_TRUNC)
+        guard descriptor >= 0 else { throw StoreError(errno: errno, "open", "\(path)") }
+        _ = Array(text.utf8).withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
+        close(descriptor)
+        stamp(path)
+    }
+
     func makeDirectory(_ path: RelativePath) throws {
         try tree.createDirectory(path)
         index.record(.created(parent: try parent(path), name: name(path), try tree.requiredStatus(at: path)))

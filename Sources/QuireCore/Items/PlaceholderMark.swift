@@ -1,0 +1,74 @@
+import CLinux
+import Glibc
+
+/// What `StoreAttribute.placeholder` on a file in the store means: the one rule of all who ask.
+///
+/// A program that goes around the daemon empties and fills a file without taking its attributes away, and a daemon may end
+/// between emptying a placeholder and taking its mark away. So the mark counts only as long as the file can be a placeholder
+/// and has no byte other than zero. Where zeros lie on the disk instead of a hole, as in a copy from a backup, it counts all
+/// the same: they are not the document's content.
+package enum PlaceholderMark: Sendable, Hashable {
+    /// There is none.
+    case absent
+    /// The file's content is not here.
+    case counts
+    /// It was left on a file that has content of its own, or is empty.
+    case stale
+
+    /// Looks at an open file (not by O_PATH), for any thread; where its position is afterwards is not said.
+    ///
+    /// One system call where there is no mark, one more for a placeholder. Of other files with a mark it reads what is on the
+    /// disk, up to the first byte other than zero. The mark of a file that must not be read is believed.
+    ///
+    /// - Parameter status: of that file.
+    package init(of descriptor: Int32, _ status: FileStatus) {
+        if fgetxattr(descriptor, StoreAttribute.placeholder, nil, 0) < 0 {
+            self = .absent
+        } else if status.mayBePlaceholder, !Self.hasContent(descriptor, most: max(status.blocks, 128)) {
+            self = .counts
+        } else {
+            self = .stale
+        }
+    }
+
+    /// - Parameter most: how many pages are read: no more can have data, unless the filesystem knows no holes.
+    private static func hasContent(_ descriptor: Int32, most: Int64) -> Bool {
+        var offset: off_t = 0
+        for _ in 0..<most {
+            let data = lseek(descriptor, offset, quire_SEEK_DATA)
+            // A hole up to its end.
+            if data < 0, errno == ENXIO { return false }
+            offset = max(data, offset)
+            switch page(of: descriptor, at: offset) {
+            case .zeros: offset += off_t(pageSize)
+            case .content: return true
+            case .end: return false
+            case .closed:
+                // Opened for writing only.
+                let reading = open("/proc/self/fd/\(descriptor)", O_RDONLY | O_CLOEXEC)
+                guard reading >= 0 else { return false }
+                defer { close(reading) }
+                return hasContent(reading, most: most)
+            }
+        }
+        return false
+    }
+
+    private enum Page {
+        case zeros
+        case content
+        case end
+        case closed
+    }
+
+    private static func page(of descriptor: Int32, at offset: off_t) -> Page {
+        withUnsafeTemporaryAllocation(byteCount: pageSize, alignment: 8) { buffer in
+            let count = pread(descriptor, buffer.baseAddress, buffer.count, offset)
+            if count < 0, errno == EBADF { return .closed }
+            guard count > 0 else { return .end }
+            return buffer[..<count].allSatisfy { $0 == 0 } ? .zeros : .content
+        }
+    }
+
+    private static let pageSize = 4096
+}
