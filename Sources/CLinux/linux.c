@@ -122,14 +122,6 @@ int quire_has_writers(int file) {
     return 0;
 }
 
-int quire_is_open_for_writing(int directory, const char *name) {
-    int file = openat(directory, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-    if (file < 0) return 0;
-    int busy = quire_has_writers(file) == 1;
-    close(file);
-    return busy;
-}
-
 const char *quire_errno_name(int number) { return strerrorname_np(number); }
 
 int quire_add_thread_niceness(int increment) {

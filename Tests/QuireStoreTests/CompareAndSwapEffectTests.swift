@@ -149,6 +149,74 @@ import Testing
         _ = old
     }
 
+    @Test("What programs set on a file is on whatever takes its place, but for what belongs to the file itself")
+    func installCarriesAttributes() throws {
+        try directory.write("old", to: "Notes/a")
+        do {
+            let file = try tree.open("Notes/a", O_RDWR)
+            for name in ["note", "xdg.tags", "quire.placeholder", "given"] {
+                try file.setAttribute("user.\(name)", Array("old \(name)".utf8), "a")
+            }
+            try file.setAttribute("user.large", Array(repeating: 7, count: 1000), "a")
+        }
+        var base = base
+        for tags in [nil, ["red"]] {
+            let staged = try directory.stage("new")
+            do {
+                let file = try OwnedDescriptor.open(staged, O_RDWR)
+                try file.setAttribute("user.given", Array("new".utf8), staged)
+                try file.setMode(0o444, staged)
+            }
+            base.tags = tags
+            let before = try tree.requiredStatus(at: "Notes/a")
+            let now = try committed(
+                LocalChange(
+                    path: "Notes/a", .install(stagedPath: staged, dataless: false),
+                    expecting: .fingerprint(before.fingerprint), base: base)
+            ).status
+            #expect(now?.mode == 0o444)
+            let file = try tree.openForReading("Notes/a")
+            #expect(try now == file.status())
+            #expect(try file.attribute("user.note", "a") == Array("old note".utf8))
+            #expect(try file.attribute("user.large", "a") == Array(repeating: 7, count: 1000))
+            #expect(try file.attribute("user.given", "a") == Array("new".utf8))
+            #expect(try file.attribute("user.quire.placeholder", "a") == nil)
+            #expect(try file.attribute("user.xdg.tags", "a") == (tags == nil ? Array("old xdg.tags".utf8) : nil))
+        }
+    }
+
+    @Test("Where attributes do not fit, a document is not evicted, and its content arrives without them")
+    func attributesWithoutRoom() throws {
+        try directory.write("old", to: "Notes/a")
+        var count = 0
+        do {
+            let file = try tree.open("Notes/a", O_RDWR)
+            // Up to the limit that some file systems have of all together.
+            while count < 40, (try? file.setAttribute("user.a\(count)", Array(repeating: 7, count: 900), "a")) != nil {
+                count += 1
+            }
+        }
+        let status = try tree.requiredStatus(at: "Notes/a")
+        func install(dataless: Bool) throws -> CompareAndSwapOutcome {
+            let staged = try directory.stage("new")
+            let file = try OwnedDescriptor.open(staged, O_RDWR)
+            try file.setAttribute(StoreAttribute.placeholder, Array(repeating: 7, count: 900), staged)
+            return try perform(
+                LocalChange(
+                    path: "Notes/a", .install(stagedPath: staged, dataless: dataless),
+                    expecting: .fingerprint(status.fingerprint), base: base, keepsContent: true))
+        }
+        // This file system has room for more than that.
+        guard count < 40 else { return }
+        #expect(throws: LocalChangeError.self) { try install(dataless: true) }
+        #expect(try tree.requiredStatus(at: "Notes/a") == status)
+        guard case .done = try install(dataless: false) else {
+            Issue.record("not installed")
+            return
+        }
+        #expect(try directory.read("Notes/a") == "new")
+    }
+
     private func owner(_ path: String) throws -> [UInt32] {
         var status = stat()
         guard lstat(tree.rootPath + "/" + path, &status) == 0 else { throw StoreError(errno: errno, "find", path) }

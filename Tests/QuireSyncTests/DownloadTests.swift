@@ -243,6 +243,35 @@ import Testing
         #expect(try device.text("doc") == "third")
     }
 
+    @Test("What programs set on a document stays on it when its content goes, comes, or is another's")
+    func attributes() async throws {
+        let (device, _) = try await device()
+        let note = Array("kept".utf8)
+        /// For reading too: a descriptor is all it takes to set one.
+        func set(_ name: String) throws { try device.tree.openForReading("doc").setAttribute(name, note, "doc") }
+        func has(_ names: String...) throws -> Bool {
+            let file = try device.tree.openForReading("doc")
+            return try names.allSatisfy { try file.attribute($0, "doc") == note }
+        }
+        try set("user.first")
+        device.index.record(.attributesChanged(try device.tree.requiredStatus(at: "doc"), writersOpen: false))
+        #expect(try await device.open("doc") == "content")
+        #expect(try has("user.first"))
+        try set("user.second")
+        device.index.record(.attributesChanged(try device.tree.requiredStatus(at: "doc"), writersOpen: false))
+        #expect(await device.sync() == .settled)
+        #expect(try await device.service.evict("doc") == 1)
+        #expect(try device.isDataless("doc") && has("user.first", "user.second"))
+        memory.edit { $0.write("doc", "other") }
+        #expect(await device.sync() == .settled)
+        #expect(try device.isDataless("doc") && has("user.first", "user.second"))
+        #expect(try await device.open("doc") == "other")
+        memory.edit { $0.write("doc", "third") }
+        #expect(await device.sync() == .settled)
+        #expect(try device.text("doc") == "third")
+        #expect(try has("user.first", "user.second"))
+    }
+
     @Test("The service follows changes on both sides by itself, and ends when cancelled")
     func runsByItself() async throws {
         let (device, _) = try await device()

@@ -68,8 +68,6 @@ int quire_wait_for_process(pid_t process, int milliseconds);
 // Whether any process has the open file open for writing, or mapped so: 1, 0, or -1 where that cannot be known. `file` is
 // open for reading only. Asks for a lease (fcntl(2) F_SETLEASE, which is not given then) and gives it back.
 int quire_has_writers(int file);
-// The same of a name; 0 also where it cannot be known.
-int quire_is_open_for_writing(int directory, const char *name);
 // strerrorname_np(3): "ENOENT"; NULL for a number that is none.
 const char *quire_errno_name(int number);
 // setpriority(2) of the calling thread: adds to its niceness. 0, or -1 where the kernel refuses.

@@ -1,5 +1,6 @@
 import CLinux
 import Glibc
+import Logging
 import QuireCore
 
 /// The one changing step of each operation. What was expected has been found.
@@ -11,6 +12,7 @@ extension CompareAndSwap {
         let source = Array(stagedPath.utf8)
         let directory = location.directory.rawValue
         try give(staged: stagedPath, to: try owner(location, site), site)
+        try carryAttributes(to: stagedPath, site)
         let before = try site.change.call("look up") { () throws(StoreError) in try location.directory.status() }
         let result =
             site.found == nil
@@ -26,6 +28,20 @@ extension CompareAndSwap {
         if let found = site.found, found.isSameDocument(as: status) { restoreTime(of: location.directory, before) }
         return site.done(
             .installed(parent: site.parent, name: site.name, status, dataless: dataless), status: status)
+    }
+
+    /// A document that cannot keep its attributes is not evicted. What arrives is worth more than they are.
+    private static func carryAttributes(to stagedPath: String, _ site: Site) throws(LocalChangeError) {
+        guard let opened = site.opened else { return }
+        let hasTags = !(site.change.base?.tags ?? []).isEmpty
+        do throws(StoreError) {
+            try CarriedAttributes.carry(from: opened, to: stagedPath, hasTags: hasTags)
+        } catch {
+            if site.change.isEviction { throw site.change.failure(error.errno ?? EIO, "keep the attributes of") }
+            Logger(label: "quire.store").info(
+                "attributes of a document are lost",
+                metadata: ["path": "\(site.change.path)", "error": "\(error)"])
+        }
     }
 
     /// Puts a directory's mtime back when content only came or went: to whoever looks, nothing in it has changed. The

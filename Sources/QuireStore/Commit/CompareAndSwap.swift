@@ -69,8 +69,11 @@ package enum CompareAndSwap {
         let parent = try location.parentInode(change)
         let found = try change.call("look up") { () throws(StoreError) in try location.status(shown: change.path) }
         guard change.expecting.matches(found), !isMadeAnew(location, change, found) else { return .stale }
-        if let found, isBusy(isOpen(found), change) || isWrittenElsewhere(found, location, change) { return .busy }
-        let site = Site(change: change, parent: parent, name: name, found: found)
+        if let found, isBusy(isOpen(found), change) { return .busy }
+        let opened = try openDisplaced(found, location, change)
+        defer { if let opened { close(opened) } }
+        if let opened, isWrittenElsewhere(opened) { return .busy }
+        let site = Site(change: change, parent: parent, name: name, found: found, opened: opened)
         guard let found, found.kind != .directory, found.linkCount > 1 else { return try perform(tree, location, site) }
         let raw = name.withCString { openat(location.directory.rawValue, $0, quire_O_PATH | O_NOFOLLOW | O_CLOEXEC) }
         guard raw >= 0 else { throw change.failure(errno, "look up") }
@@ -110,6 +113,8 @@ package enum CompareAndSwap {
         let parent: UInt64
         let name: FileName
         let found: FileStatus?
+        /// The file that is to be replaced or removed, open for reading until the change is made.
+        let opened: Int32?
 
         func done(_ event: StoreEvent.Commit.Change, status: FileStatus?, destination: UInt64? = nil)
             -> CompareAndSwapOutcome
@@ -142,19 +147,24 @@ package enum CompareAndSwap {
         return quire_birth_time(opened.rawValue) > expected.ctime.nanoseconds
     }
 
+    /// Opens the file that would be replaced or removed; nil where none would be, or where it must not be read.
+    private static func openDisplaced(
+        _ found: FileStatus?, _ location: borrowing DriveTree.Location, _ change: LocalChange
+    ) throws(LocalChangeError) -> Int32? {
+        guard found?.kind == .file else { return nil }
+        switch change.operation {
+        case .install, .remove: break
+        case .makeDirectory, .move, .setAttributes: return nil
+        }
+        let directory = location.directory.rawValue
+        let opened = location.name.withCString { openat(directory, $0, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC) }
+        if opened < 0, change.isEviction { throw change.failure(errno, "read the attributes of") }
+        return opened < 0 ? nil : opened
+    }
+
     /// Whether a program that goes around the daemon writes to the file that would be replaced or removed: what it still
     /// writes would be lost. So does one whose handle outlived a daemon that crashed, where the kernel passes it through.
-    private static func isWrittenElsewhere(
-        _ found: FileStatus, _ location: borrowing DriveTree.Location, _ change: LocalChange
-    ) -> Bool {
-        guard found.kind == .file else { return false }
-        switch change.operation {
-        case .install, .remove:
-            let directory = location.directory.rawValue
-            return location.name.withCString { quire_is_open_for_writing(directory, $0) } == 1
-        case .makeDirectory, .move, .setAttributes: return false
-        }
-    }
+    private static func isWrittenElsewhere(_ opened: Int32) -> Bool { quire_has_writers(opened) == 1 }
 
     private static func isBusy(_ state: OpenState, _ change: LocalChange) -> Bool {
         switch state {
@@ -186,6 +196,9 @@ extension LocalChange {
         case (.makeDirectory, .fingerprint), (.move, .absent), (.remove, .absent), (.setAttributes, .absent): false
         }
     }
+
+    /// Whether a document's own placeholder takes the place of its content.
+    var isEviction: Bool { if case .install(_, dataless: true) = operation { keepsContent } else { false } }
 
     func failure(_ errno: Int32, _ operation: String) -> LocalChangeError {
         LocalChangeError(errno: errno, path: path, operation: operation)
