@@ -257,6 +257,35 @@ struct IdentityTests {
         }
     }
 
+    @Test(
+        "A dataless document under a backup's name keeps its base from whatever takes its name",
+        arguments: [true, false])
+    func datalessBackupKeepsBase(isWitnessed: Bool) async throws {
+        try await withDrive { drive in
+            try drive.create("doc", "")
+            try await drive.acknowledge("doc")
+            try drive.makePlaceholder("doc", size: 9)
+            let installed = StoreEvent.Commit(
+                .installed(
+                    parent: try drive.present(.root).inode, name: "doc", try drive.present("doc"), dataless: true),
+                base: try drive.base("doc"))
+            drive.index.record(.committed(installed))
+            #expect(try await drive.pendingText() == [])
+            drive.isWatched = isWitnessed
+            try drive.rename("doc", "doc~")
+            if !isWitnessed { _ = await drive.rescan() }
+            #expect(try await drive.pendingText() == [])
+            #expect(try await drive.index.datalessToBring(limit: 10).isEmpty)
+            try drive.create("doc", "new")
+            if !isWitnessed { _ = await drive.rescan() }
+            #expect(try await drive.pendingText() == ["doc: created"])
+            let backup = try await drive.item("doc~")
+            #expect(backup.local.isDataless && backup.base?.path == "doc")
+            #expect(try await drive.item("doc").base == nil)
+            #expect(try await drive.index.datalessToBring(limit: 10).map(\.path) == ["doc~"])
+        }
+    }
+
     @Test("renaming a directory is one pending item, and what is below it stays clean")
     func directoryRename() async throws {
         try await withDrive { drive in

@@ -43,6 +43,37 @@ import Testing
         #expect(provider.operations.count { if case .put = $0 { true } else { false } } == 1)
     }
 
+    @Test(
+        "A placeholder that became a backup while the daemon was stopped gets its content before another takes its place",
+        arguments: [false, true])
+    func datalessBackup(isRefused: Bool) async throws {
+        let faulty = FaultyProvider(provider)
+        let (one, two) = (try devices().0, try Device("two", provider: faulty, clock: clock))
+        try one.write("doc", "old")
+        #expect(await one.sync() == .settled)
+        #expect(await two.sync() == .settled)
+        #expect(try two.isDataless("doc"))
+        try two.renameUnseen("doc", "doc~")
+        try two.createUnseen("doc", "new")
+        two.metadata.beginRescan()
+        let service = two.restartedService(faulty)
+        if isRefused {
+            faulty.inject(Fault(.fetch, .failBefore(ProviderError(.failed, "not now")), times: nil))
+            #expect(await service.syncNow(timeout: .seconds(5)) != .settled)
+            #expect(provider.contents(at: "doc") == Array("old".utf8))
+            #expect(try two.isDataless("doc~") && two.text("doc") == "new")
+            faulty.clearFaults()
+        }
+        #expect(await service.syncNow(timeout: nil) == .settled)
+        #expect(try two.text("doc~") == "old" && two.text("doc") == "new")
+        #expect(provider.contents(at: "doc") == Array("new".utf8))
+        #expect(provider.contents(at: "doc~") == nil)
+        #expect(try await two.pending().isEmpty)
+        #expect(await one.sync() == .settled)
+        #expect(try await one.open("doc") == "new")
+        #expect(try Set(one.listing().keys) == ["doc"])
+    }
+
     @Test("A document that was refused until the user was told is in conflict all the same once it rests")
     func refusedForLong() async throws {
         let (one, two) = try await editedApart()

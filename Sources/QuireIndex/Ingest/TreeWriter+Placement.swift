@@ -65,12 +65,14 @@ extension TreeWriter {
 
     // MARK: Links
 
-    /// Takes the base that waits where the item is: something was deleted there, or renamed to an ephemeral name.
+    /// Takes the base that waits where the item is: something was deleted there, or renamed to an ephemeral name. What is
+    /// dataless keeps it under such a name, too: the provider has its only content.
     func adopt(_ row: inout ItemRow) throws {
         guard row.base == nil, !row.isLocalOnly, row.role == .entry, let parentBase = row.parentBase else { return }
         let found = try db.first(
             """
-            SELECT b.id, b.kind, b.mtime, b.mode, i.id, i.local_only, b.tags FROM bases b LEFT JOIN items i ON i.base = b.id
+            SELECT b.id, b.kind, b.mtime, b.mode, i.id, i.local_only AND NOT i.dataless, b.tags
+            FROM bases b LEFT JOIN items i ON i.base = b.id
             WHERE b.container = ? AND b.parent = ? AND b.name = ?
             """, .text(row.container), .integer(parentBase), .blob(row.name)
         ) { found -> (ItemRow.Base, holder: Int64?, free: Bool) in

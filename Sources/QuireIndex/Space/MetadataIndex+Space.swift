@@ -44,12 +44,27 @@ extension MetadataIndex {
         }
     }
 
-    /// Pinned files whose content is not here, at most `limit`.
-    package func pinnedDataless(limit: Int) async throws(IndexError) -> [IndexItem] {
+    /// Dataless files that are kept on this device only, and whose place at the provider another item here is to take.
+    private static let displaced = """
+        local_only = 1 AND dataless = 1 AND kind = 0 AND EXISTS (
+            SELECT 1 FROM bases b JOIN items n ON n.name = b.name JOIN items p ON p.id = n.parent
+            WHERE b.id = items.base AND n.base IS NULL AND n.local_only = 0 AND n.container = b.container
+            AND CASE p.role WHEN 0 THEN p.base ELSE 0 END = b.parent)
+        """
+
+    /// Files whose content is to be here and is not, at most `limit`: what is pinned, and what has the name of something that
+    /// is kept on this device only while another item takes its place at the provider.
+    package func datalessToBring(limit: Int) async throws(IndexError) -> [IndexItem] {
         let root = root
         return try await read("what is to be kept here") { db in
             let rows = try db.all(
-                ItemReader.select + "WHERE i.pinned = 1 AND i.dataless = 1 AND i.kind = 0 LIMIT ?",
+                ItemReader.select + """
+                    WHERE i.id IN (
+                        SELECT id FROM items WHERE pinned = 1 AND dataless = 1 AND kind = 0
+                        UNION
+                        SELECT id FROM items WHERE \(Self.displaced))
+                    LIMIT ?
+                    """,
                 .integer(Int64(limit)), read: ItemReader.raw)
             var reader = ItemReader(root: root)
             return try rows.compactMap { try reader.item($0, db) }

@@ -123,6 +123,11 @@ enum Schema {
         migrator.registerMigration("tags") { db in
             try db.execute(sql: "ALTER TABLE bases ADD COLUMN tags TEXT")
         }
+        // What is kept on this device only and not here is to be brought, too, where its place is taken.
+        migrator.registerMigration("backups") { db in
+            try db.execute(
+                sql: "CREATE INDEX items_backups ON items (id) WHERE local_only = 1 AND dataless = 1 AND kind = 0")
+        }
         return migrator
     }
 }

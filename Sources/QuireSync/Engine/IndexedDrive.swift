@@ -131,8 +131,8 @@ package struct IndexedDrive: SyncIndex {
     package func evictableFiles(after id: ItemID?, limit: Int) async throws -> [EvictableFile] {
         try await index.evictableFiles(after: id, limit: limit)
     }
-    package func pinnedDataless(limit: Int) async throws -> [IndexedItem] {
-        try await index.pinnedDataless(limit: limit).map { IndexedItem($0) }
+    package func datalessToBring(limit: Int) async throws -> [IndexedItem] {
+        try await index.datalessToBring(limit: limit).map { IndexedItem($0) }
     }
 
     package func setPinned(_ id: ItemID, _ isPinned: Bool) async throws { try await index.setPinned(id, isPinned) }

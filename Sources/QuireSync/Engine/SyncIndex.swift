@@ -82,8 +82,9 @@ package protocol SyncIndex: StoreEventSink {
     /// How much content is here, and which files' content can go: a page, by id, after `id`.
     func spaceUse() async throws -> SpaceUse
     func evictableFiles(after id: ItemID?, limit: Int) async throws -> [EvictableFile]
-    /// Pinned files whose content is not here, at most `limit`.
-    func pinnedDataless(limit: Int) async throws -> [IndexedItem]
+    /// Files whose content is to be here and is not, at most `limit`: what is pinned, and what has the name of something that
+    /// is kept on this device only while another item takes its place at the provider.
+    func datalessToBring(limit: Int) async throws -> [IndexedItem]
 
     /// Uploads that were begun and not acknowledged. While no push runs: those whose answer was lost.
     func unansweredUploads(_ container: ContainerID) async throws -> [UnansweredUpload]

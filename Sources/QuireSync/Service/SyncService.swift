@@ -154,6 +154,7 @@ package final class SyncService: Sendable {
         while !Task.isCancelled, !request.isAbandoned {
             await pausing.released()
             if let end = pausing.end { return .paused(until: end, pending: await pendingCount()) }
+            await pinned.bringBackups(materialize)
             let reports = await roundOfAll(pulls: pulls)
             if let outcome = await outcome(reports) { return outcome }
             // The provider is listed when all is sent.

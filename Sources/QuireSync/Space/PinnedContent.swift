@@ -1,6 +1,8 @@
 import QuireCore
 
-/// Brings pinned content that is not here: what came into a pinned directory, what was pinned while the provider was away.
+/// Brings content that is to be here and is not: what came into a pinned directory, what was pinned while the provider was
+/// away, what got the name of a backup while the daemon was stopped and lost its place to another document: the provider has
+/// the only content of that, at this very place.
 struct PinnedContent: Sendable {
     let index: any SyncIndex
     let settings: SyncSettings
@@ -40,18 +42,26 @@ struct PinnedContent: Sendable {
         }
     }
 
+    /// Brings what is kept on this device only, of what is wanted first: what takes its place at the provider is refused there
+    /// until it is here. What does not come now is left to `run`.
+    func bringBackups(
+        _ bring: @escaping @Sendable (RelativePath, UInt64) async throws(MaterializeError) -> Void
+    ) async {
+        _ = await attempt(where: \.entry.isLocalOnly, bring)
+    }
+
     /// - Parameter failedAt: by the machine's uptime.
     /// - Returns: what did not come.
     private func attempt(
-        sparing failedAt: [ItemID: Duration],
+        where isWanted: (IndexedItem) -> Bool = { _ in true }, sparing failedAt: [ItemID: Duration] = [:],
         _ bring: @escaping @Sendable (RelativePath, UInt64) async throws(MaterializeError) -> Void
     ) async -> [ItemID] {
         guard pause.end == nil else { return [] }
         // The disk's trouble is told by the rounds; looked at again with the next change.
-        guard let wanted = try? await index.pinnedDataless(limit: Self.page) else { return [] }
+        guard let wanted = try? await index.datalessToBring(limit: Self.page) else { return [] }
         let now = clock.uptime()
         let due = wanted.filter { item in
-            item.base != nil && (failedAt[item.entry.id].map { now - $0 >= Self.pause } ?? true)
+            item.base != nil && isWanted(item) && (failedAt[item.entry.id].map { now - $0 >= Self.pause } ?? true)
         }
         let failed = await forEach(due, limit: settings.parallelTransfers) { item -> ItemID? in
             do throws(MaterializeError) {

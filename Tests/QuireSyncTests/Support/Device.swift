@@ -137,8 +137,15 @@ final class Device {
     }
 
     /// What a program writes into a file of the store while there is no daemon: the file stays, with its attributes.
-    func writeUnseen(_ path: RelativePath, _ text: String) throws {
-        let descriptor = Glibc.open(absolute(path), O_WRONLY | O_TRUNC)
+    func writeUnseen(_ path: RelativePath, _ text: String) throws { try writeUnseen(path, text, O_TRUNC) }
+
+    /// As `writeUnseen`, into a file that is new.
+    func createUnseen(_ path: RelativePath, _ text: String) throws { try writeUnseen(path, text, O_CREAT | O_EXCL) }
+
+    func renameUnseen(_ from: RelativePath, _ to: RelativePath) throws { try tree.rename(from, to: to) }
+
+    private func writeUnseen(_ path: RelativePath, _ text: String, _ flags: Int32) throws {
+        let descriptor = Glibc.open(absolute(path), O_WRONLY | flags, 0o644)
         guard descriptor >= 0 else { throw StoreError(errno: errno, "open", "\(path)") }
         _ = Array(text.utf8).withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
         close(descriptor)
