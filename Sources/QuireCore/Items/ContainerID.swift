@@ -8,15 +8,18 @@ public struct ContainerID: Hashable, Sendable, Codable, CustomStringConvertible 
 
     /// Letters, digits, `-`, `_` and dots between them; at most 200 bytes. Nil for anything else.
     public init?(_ text: String) {
-        guard !text.isEmpty, text.utf8.count <= 200, text.first != ".", text.last != ".", !text.contains("..") else {
-            return nil
+        let bytes = text.utf8
+        guard (1...200).contains(bytes.count) else { return nil }
+        // A dot stands between others than dots.
+        var isBeginning = true
+        for byte in bytes {
+            switch byte {
+            case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, 0x2D, 0x5F: isBeginning = false
+            case 0x2E where !isBeginning: isBeginning = true
+            default: return nil
+            }
         }
-        guard
-            text.utf8.allSatisfy({ byte in
-                (0x30...0x39).contains(byte) || (0x41...0x5A).contains(byte) || (0x61...0x7A).contains(byte)
-                    || [0x2D, 0x2E, 0x5F].contains(byte)
-            })
-        else { return nil }
+        guard !isBeginning else { return nil }
         self.rawValue = text
     }
 

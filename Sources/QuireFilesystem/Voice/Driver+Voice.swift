@@ -29,7 +29,7 @@ extension Driver {
         // While apps coordinate the engine makes a change under a claim, which the program that keeps the directory locked may
         // wait for, by an app between them. The claim lasts, also where the apps have just ended theirs.
         guard !mustAskCoordinator, !services.coordinator.hasClaims else { return nil }
-        guard !change.keepsContent, let place = places.first else { return nil }
+        guard let place = places.first else { return nil }
         var wanted = places.map(\.directory)
         switch change.operation {
         case .setAttributes: return nil
@@ -52,9 +52,10 @@ extension Driver {
         return table.locked { state in places.compactMap { state.byInode[$0.directory] }.filter(\.isUnseen) }
     }
 
-    /// Where a change is made, and where a move goes to; without those that are not there, and none where nobody speaks.
+    /// Where a change is made, and where a move goes to; without those that are not there, and none where nobody speaks, or
+    /// nobody is to be told: a document whose content comes or goes is the same to whoever watches.
     func places(of change: LocalChange) -> [SpokenChange.Place] {
-        guard voice != nil else { return [] }
+        guard voice != nil, !change.keepsContent else { return [] }
         var paths = [change.path]
         if case .move(let path) = change.operation { paths.append(path) }
         return paths.compactMap(place(of:))

@@ -38,7 +38,7 @@ final class StallWatch: Sendable {
             if state.timer == nil { state.timer = Task { await self.run(deadline, clock) } }
             return state.next
         }
-        let transfer = Task.immediate(executorPreference: executor) {
+        let transfer = Task(executorPreference: executor) {
             await body {
                 let now = clock.uptime()
                 self.state.withLock { $0.transfers[number]?.last = now }

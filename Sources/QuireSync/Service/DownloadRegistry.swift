@@ -49,7 +49,7 @@ final class DownloadRegistry: Sendable {
 
     private func start(_ inode: UInt64, _ perform: @escaping @Sendable () async -> Outcome) {
         // Owned by this registry: it outlives the first to ask, as others may wait, and ends with `cancelAll`.
-        let task = Task.immediate(executorPreference: executor) { [self] in
+        let task = Task(executorPreference: executor) { [self] in
             let outcome = await perform()
             let waiters = state.withLock { $0.entries.removeValue(forKey: inode)?.waiters ?? [:] }
             for waiter in waiters.values { waiter.resume(returning: outcome) }
