@@ -60,12 +60,6 @@ import Testing
         }
     }
 
-    @Test("a file written in full is no candidate above 64 KiB")
-    func bigFile() throws {
-        let status = try directory.write(String(repeating: "x", count: 200_000), to: "big")
-        #expect(!Placeholder.isCandidate(status))
-    }
-
     @Test("whose mark cannot be read is dataless all the same")
     func unreadable() throws {
         for value in [
@@ -95,15 +89,17 @@ import Testing
         #expect(try PlaceholderMark(of: writing.rawValue, writing.status()) == .stale)
     }
 
-    @Test("stays one where a copy of it, as backups make them, has its zeros on the disk")
-    func copied() throws {
+    @Test("stays one where a copy of it, as backups make them, has its zeros on the disk", arguments: [50_000, 1 << 20])
+    func copied(count: Int) throws {
         let placeholder = Placeholder(version: ProviderVersion("v"), container: .default)
-        let status = try install(placeholder, size: 70_000, as: "doc")
+        let status = try install(placeholder, size: 1 << 20, as: "doc")
         let file = try directory.tree.open("doc", O_RDWR)
-        let zeros = [UInt8](repeating: 0, count: 50_000)
-        #expect(pwrite(file.rawValue, zeros, zeros.count, 0) == zeros.count)
+        let zeros = [UInt8](repeating: 0, count: count)
+        #expect(pwrite(file.rawValue, zeros, count, 0) == count)
         #expect(try file.status().blocks > status.blocks)
         #expect(try Placeholder.mark(at: "doc", in: directory.tree) == .placeholder(placeholder))
+        #expect(pwrite(file.rawValue, [1], 1, off_t(count - 1)) == 1)
+        #expect(try Placeholder.mark(at: "doc", in: directory.tree) == .none)
     }
 
     @Test(

@@ -86,11 +86,13 @@ import Testing
         #expect(try device.isDataless(goes) && device.tree.status(at: copy) != nil && versions(device).isEmpty)
     }
 
-    @Test("A conflict whose copy is in use stays, and no version is made at each try")
-    func inUse() async throws {
+    @Test(
+        "A conflict whose copy is in use stays, and no version is made at each try",
+        arguments: [ConflictChoice.original, .copy])
+    func inUse(choice: ConflictChoice) async throws {
         let (device, copy) = try await conflict()
         device.openForWriting.insert(try device.tree.requiredStatus(at: copy).inode)
-        for _ in 0..<3 { #expect(await isBusy(device, copy, keep: .original)) }
-        #expect(try device.text(copy) == "from two" && versions(device).isEmpty)
+        for _ in 0..<3 { #expect(await isBusy(device, copy, keep: choice)) }
+        #expect(try device.text(copy) == "from two" && device.text("a") == "from one" && versions(device).isEmpty)
     }
 }

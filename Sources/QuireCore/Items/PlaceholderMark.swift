@@ -24,23 +24,25 @@ package enum PlaceholderMark: Sendable, Hashable {
     package init(of descriptor: Int32, _ status: FileStatus) {
         if fgetxattr(descriptor, StoreAttribute.placeholder, nil, 0) < 0 {
             self = .absent
-        } else if status.mayBePlaceholder, !Self.hasContent(descriptor, most: max(status.blocks, 128)) {
+        } else if status.mayBePlaceholder, !Self.hasContent(descriptor, most: max(status.blocks, 128) * 4096) {
             self = .counts
         } else {
             self = .stale
         }
     }
 
-    /// - Parameter most: how many pages are read: no more can have data, unless the filesystem knows no holes.
+    /// - Parameter most: how many bytes are read: no more can have been written, unless the filesystem knows no holes.
     private static func hasContent(_ descriptor: Int32, most: Int64) -> Bool {
-        var offset: off_t = 0
-        for _ in 0..<most {
+        var (offset, left) = (off_t(0), most)
+        while left > 0 {
             let data = lseek(descriptor, offset, quire_SEEK_DATA)
             // A hole up to its end.
             if data < 0, errno == ENXIO { return false }
             offset = max(data, offset)
-            switch page(of: descriptor, at: offset) {
-            case .zeros: offset += off_t(pageSize)
+            switch portion(of: descriptor, at: offset) {
+            case .zeros(let count):
+                offset += off_t(count)
+                left -= Int64(count)
             case .content: return true
             case .end: return false
             case .closed:
@@ -54,21 +56,19 @@ package enum PlaceholderMark: Sendable, Hashable {
         return false
     }
 
-    private enum Page {
-        case zeros
+    private enum Portion {
+        case zeros(Int)
         case content
         case end
         case closed
     }
 
-    private static func page(of descriptor: Int32, at offset: off_t) -> Page {
-        withUnsafeTemporaryAllocation(byteCount: pageSize, alignment: 8) { buffer in
+    private static func portion(of descriptor: Int32, at offset: off_t) -> Portion {
+        withUnsafeTemporaryAllocation(byteCount: 64 << 10, alignment: 16) { buffer in
             let count = pread(descriptor, buffer.baseAddress, buffer.count, offset)
             if count < 0, errno == EBADF { return .closed }
             guard count > 0 else { return .end }
-            return buffer[..<count].allSatisfy { $0 == 0 } ? .zeros : .content
+            return buffer[..<count].allSatisfy { $0 == 0 } ? .zeros(count) : .content
         }
     }
-
-    private static let pageSize = 4096
 }

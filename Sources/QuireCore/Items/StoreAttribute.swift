@@ -13,11 +13,7 @@ package enum StoreAttribute {
 }
 
 extension FileStatus {
-    /// Whether this file can be a placeholder; only then its `PlaceholderMark` must be looked at.
-    ///
-    /// A placeholder has no data blocks. Its attribute may take up one block of the filesystem (ext4 counts it among
-    /// the file's; at most 64 KiB), so a file that has few blocks is a candidate whatever its size.
-    package var mayBePlaceholder: Bool {
-        kind == .file && size > 0 && (blocks <= 128 || blocks * 512 < size)
-    }
+    /// Whether this file can be a placeholder; only then its `PlaceholderMark` must be looked at. What is allocated for it
+    /// does not tell: a backup may have written its zeros out.
+    package var mayBePlaceholder: Bool { kind == .file && size > 0 }
 }

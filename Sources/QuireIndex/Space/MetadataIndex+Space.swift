@@ -52,20 +52,20 @@ extension MetadataIndex {
             AND CASE p.role WHEN 0 THEN p.base ELSE 0 END = b.parent)
         """
 
-    /// Files whose content is to be here and is not, at most `limit`: what is pinned, and what has the name of something that
-    /// is kept on this device only while another item takes its place at the provider.
+    /// Files whose content is to be here and is not, at most `limit` of each: what is pinned, and what has the name of something
+    /// that is kept on this device only while another item takes its place at the provider.
     package func datalessToBring(limit: Int) async throws(IndexError) -> [IndexItem] {
         let root = root
         return try await read("what is to be kept here") { db in
             let rows = try db.all(
                 ItemReader.select + """
                     WHERE i.id IN (
-                        SELECT id FROM items WHERE pinned = 1 AND dataless = 1 AND kind = 0
+                        SELECT id FROM (
+                            SELECT id FROM items WHERE pinned = 1 AND dataless = 1 AND kind = 0 LIMIT ?)
                         UNION
-                        SELECT id FROM items WHERE \(Self.displaced))
-                    LIMIT ?
+                        SELECT id FROM (SELECT id FROM items WHERE \(Self.displaced) LIMIT ?))
                     """,
-                .integer(Int64(limit)), read: ItemReader.raw)
+                .integer(Int64(limit)), .integer(Int64(limit)), read: ItemReader.raw)
             var reader = ItemReader(root: root)
             return try rows.compactMap { try reader.item($0, db) }
         }

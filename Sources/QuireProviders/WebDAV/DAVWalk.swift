@@ -7,8 +7,8 @@ struct DAVWalk {
     let stamps: Bool
     /// Whether one request may ask for all.
     let listsAll: Bool
-    /// The server does not list everything any more, for that reason, but its directories.
-    var withdraw: @Sendable (ProviderError) -> Void = { _ in }
+    /// Hears whether the server listed everything, or why not, although it listed its directories.
+    var noted: @Sendable (ProviderError?) -> Void = { _ in }
 
     /// What one directory has in it.
     struct DirectoryListing: Sendable {
@@ -39,9 +39,10 @@ struct DAVWalk {
             // An administrator may have switched it off since, or it may take too long by now, or be too long. Where it is
             // the server that is not there, its directories are not listed, either.
             let items = try await walk()
-            withdraw(error)
+            noted(error)
             return items
         }
+        noted(nil)
         return try await isWhole(all) ? all : try await walk()
     }
 

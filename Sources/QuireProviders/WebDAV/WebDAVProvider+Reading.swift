@@ -19,7 +19,7 @@ extension WebDAVProvider {
     func list() async throws(ProviderError) -> [RemoteItem] {
         let items = try await DAVWalk(
             client: client, stamps: abilities.stamps, listsAll: abilities.listsAll,
-            withdraw: { self.withdrawDeepListings($0) }
+            noted: { self.noteDeepListing(failure: $0) }
         ).list()
         try await confirm(always: true)
         return items

@@ -22,6 +22,7 @@ package final class WebDAVProvider: DocumentProvider {
         let tagTrees = DAVTagTrees()
         /// There was room to try everything.
         var isTried = false
+        var deepListings = DAVDeepListings()
     }
 
     let client: DAVClient
@@ -79,10 +80,15 @@ package final class WebDAVProvider: DocumentProvider {
         found.withLock { $0.abilities.journal = nil }
     }
 
-    /// As `withdrawJournal`: from now on directories are listed one by one, until it is tried again.
-    func withdrawDeepListings(_ error: ProviderError) {
-        logger.info("the server does not list everything any more", metadata: ["error": "\(error)"])
-        found.withLock { $0.abilities.listsAll = false }
+    /// As `withdrawJournal`, where it is time for that: from then on directories are listed one by one.
+    func noteDeepListing(failure: ProviderError?) {
+        let isOver = found.withLock { found in
+            let isOver = found.deepListings.isOver(after: failure)
+            if isOver { found.abilities.listsAll = false }
+            return isOver
+        }
+        guard isOver, let failure else { return }
+        logger.info("the server does not list everything any more", metadata: ["error": "\(failure)"])
     }
 
     package func connect(expected: String?) async throws(ProviderError) -> String {

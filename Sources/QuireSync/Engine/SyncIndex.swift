@@ -82,7 +82,7 @@ package protocol SyncIndex: StoreEventSink {
     /// How much content is here, and which files' content can go: a page, by id, after `id`.
     func spaceUse() async throws -> SpaceUse
     func evictableFiles(after id: ItemID?, limit: Int) async throws -> [EvictableFile]
-    /// Files whose content is to be here and is not, at most `limit`: what is pinned, and what has the name of something that
+    /// Files whose content is to be here and is not, at most `limit` of each: what is pinned, and what has the name of something that
     /// is kept on this device only while another item takes its place at the provider.
     func datalessToBring(limit: Int) async throws -> [IndexedItem]
 

@@ -233,6 +233,8 @@ extension SyncService {
             throw SyncFailure(.park, "\(path) is not a file")
         }
         defer { staging.discard(staged) }
+        // It could not be removed, and the document would be replaced anew by each attempt.
+        guard !environment.committer.isOpenForWriting(inode: snapshot.fingerprint.inode) else { throw Self.isBusy(path) }
         try await context.store { () throws(StoreError) in
             try staging.finish(staged, mtime: now(), mode: snapshot.status.mode)
         }
@@ -271,12 +273,14 @@ extension SyncService {
         _ = try Self.status(try await context.commit(change), change.path)
     }
 
+    private static func isBusy(_ path: RelativePath) -> SyncFailure {
+        SyncFailure(.later, "\(path) is in use or has just changed; try again")
+    }
+
     private static func status(
         _ result: LocalChangeResult, _ path: RelativePath
     ) throws(SyncFailure) -> FileStatus? {
-        guard case .done(let status) = result else {
-            throw SyncFailure(.later, "\(path) is in use or has just changed; try again")
-        }
+        guard case .done(let status) = result else { throw isBusy(path) }
         return status
     }
 }

@@ -150,11 +150,11 @@ package final class SyncService: Sendable {
             engine.context.providerRoom.forgetPause()
             engine.expectForeignChanges()
         }
+        if pausing.end == nil { await pinned.bringBackups(materialize) }
         var pulls = false
         while !Task.isCancelled, !request.isAbandoned {
             await pausing.released()
             if let end = pausing.end { return .paused(until: end, pending: await pendingCount()) }
-            await pinned.bringBackups(materialize)
             let reports = await roundOfAll(pulls: pulls)
             if let outcome = await outcome(reports) { return outcome }
             // The provider is listed when all is sent.

@@ -10,7 +10,7 @@ struct DAVListingTests {
     /// A server that answers a PROPFIND of each depth with responses; one without any it does not answer at all.
     private func walk(
         listsAll: Bool = false, idle: Duration = .seconds(30),
-        withdraw: @escaping @Sendable (ProviderError) -> Void = { _ in },
+        noted: @escaping @Sendable (ProviderError?) -> Void = { _ in },
         _ answers: [String: (status: String, responses: String)]
     ) throws -> (server: LoopbackServer, walk: DAVWalk) {
         let server = try LoopbackServer(steps: [
@@ -27,7 +27,7 @@ struct DAVListingTests {
         let transport = HTTPTransport(
             origin: HTTPOrigin(isSecure: false, host: "127.0.0.1", port: server.port), limits: limits)
         let client = DAVClient(transport: transport, address: DAVAddress(origin: transport.origin, base: "/dav"))
-        return (server, DAVWalk(client: client, stamps: false, listsAll: listsAll, withdraw: withdraw))
+        return (server, DAVWalk(client: client, stamps: false, listsAll: listsAll, noted: noted))
     }
 
     private static func granted(_ href: String, _ properties: String) -> String {
@@ -100,12 +100,12 @@ struct DAVListingTests {
             ("207 Multi-Status", refused("", "403 Forbidden")),
         ])
     func deep(status: String, responses: String) async throws {
-        let withdrawn = Lock(0)
+        let failures = Lock(0)
         let account = try walk(
-            listsAll: true, withdraw: { _ in withdrawn.withLock { $0 += 1 } },
+            listsAll: true, noted: { if $0 != nil { failures.withLock { $0 += 1 } } },
             ["infinity": (status, responses), "1": Self.shallow])
         #expect(try await account.walk.list().map(\.path) == ["a"])
-        #expect(withdrawn.withLock { $0 } == 1)
+        #expect(failures.withLock { $0 } == 1)
     }
 
     @Test("A listing of everything on which a server goes silent is replaced by one of each directory")
@@ -114,13 +114,24 @@ struct DAVListingTests {
         #expect(try await account.walk.list().map(\.path) == ["a"])
     }
 
+    @Test("Listings of everything end where one is refused, or two in a row do not come")
+    func ends() {
+        let (away, refused) = (ProviderError(.unavailable, "away"), ProviderError(.failed, "no"))
+        var listings = DAVDeepListings()
+        var ends = [away, nil, away, away].map { listings.isOver(after: $0) }
+        #expect(ends == [false, false, false, true])
+        listings = DAVDeepListings()
+        ends = [listings.isOver(after: refused)]
+        #expect(ends == [true])
+    }
+
     @Test("A server that is not there is not taken for one that cannot list everything")
     func away() async throws {
-        let withdrawn = Lock(0)
+        let failures = Lock(0)
         let account = try walk(
-            listsAll: true, withdraw: { _ in withdrawn.withLock { $0 += 1 } },
+            listsAll: true, noted: { if $0 != nil { failures.withLock { $0 += 1 } } },
             ["infinity": ("502 Bad Gateway", ""), "1": ("502 Bad Gateway", "")])
         #expect(await refusal { try await account.walk.list() } == .unavailable)
-        #expect(withdrawn.withLock { $0 } == 0)
+        #expect(failures.withLock { $0 } == 0)
     }
 }

@@ -83,7 +83,9 @@ struct DAVLockTests {
         let server = try LockServer(LockServer.Manners(refusal: (status, [])))
         let error = await changeLate(server, life: .seconds(60))
         #expect(error?.code == .failed && error?.message.contains("the lock was lost") == true, "\(error as Any)")
-        #expect(server.log == ["LOCK", "PROPFIND", "LOCK not renewed", "UNLOCK urn:1"])
+        // The look at the lock may have been cut by then.
+        #expect(
+            server.log.filter { $0 != "PROPFIND" } == ["LOCK", "LOCK not renewed", "UNLOCK urn:1"], "\(server.log)")
     }
 
     @Test(
