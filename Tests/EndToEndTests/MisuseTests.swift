@@ -68,6 +68,27 @@ extension EndToEnd {
             }
         }
 
+        @Test("Directories swapped in the store beside the daemon hang nothing, and are found where they are")
+        func swappedDirectories() async throws {
+            try await Workspace.use { space in
+                let drive = try await space.mounted()
+                try await drive.sh("mkdir -p A/B; echo text > A/B/f; cat A/B/f > /dev/null")
+                try await space.sh("cd '\(drive.store)'; mv A/B B; mv A B/A")
+                // What the kernel keeps leads to B by A still. What is answered there is not the point, but that it is.
+                try await drive.sh(
+                    """
+                    stat A/B/A > /dev/null 2>&1 || true
+                    getfattr -n user.quire.state A/B A/B/f > /dev/null 2>&1 || true
+                    """, limitSeconds: 20)
+                let see = "cat B/f; stat -c %F B/A; ls A/B 2> /dev/null || echo none"
+                #expect(try await drive.sh(see, limitSeconds: 20) == "text\ndirectory\nnone\n")
+                try await drive.sh("echo more >> B/f; mkdir B/A/C; mv B/A .; rmdir A/C", limitSeconds: 20)
+                let kept = try await space.sh("cd '\(drive.store)'; cat B/f; find . | sort")
+                #expect(kept == "text\nmore\n.\n./A\n./B\n./B/f\n")
+                try await drive.unmount()
+            }
+        }
+
         /// Whether a descriptor only names a place (O_PATH): one that the daemon keeps for a directory.
         private func isPlace(_ process: pid_t, _ descriptor: String) -> Bool {
             let text = try? String(contentsOfFile: "/proc/\(process)/fdinfo/\(descriptor)", encoding: .utf8)

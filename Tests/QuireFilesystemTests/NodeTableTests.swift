@@ -51,6 +51,79 @@ struct NodeTableTests {
         #expect(!table.shown(status, of: node).mayBeKept)
     }
 
+    @Test("Directories swapped in the store beside the driver close no circle: the one whose place is over has none")
+    func swappedBesideTheDriver() throws {
+        let store = try TestStore()
+        try store.makeDirectory("A")
+        try store.makeDirectory("A/B")
+        let (table, resolver) = (store.driver.table, store.driver.resolver)
+        let (outer, inner) = (try store.lookUp("A"), try store.lookUp("A/B"))
+        let descriptor = try resolver.directory(inner)
+        #expect(rename(store.root + "/A/B", store.root + "/B") == 0)
+        #expect(rename(store.root + "/A", store.root + "/B/A") == 0)
+        // The kernel still has B in A, and the driver reaches B by its descriptor.
+        let found = FileStatus(try StoreCall.status(in: descriptor, "A"))
+        #expect(table.lookUp(found, in: inner, name: "A") === outer)
+        expectClimbEnds(from: outer, table)
+        try #require(table.locked { _ in !inner.hasName })
+        #expect(table.path(of: inner) == nil)
+        #expect(table.path(of: outer) == nil)
+        table.locked { state in
+            for node in state.cachedDirectories { node.descriptor = nil }
+            state.cachedDirectories = []
+        }
+        for node in [inner, outer] {
+            #expect {
+                _ = try resolver.directory(node)
+            } throws: {
+                ($0 as? DriverError)?.errno == ESTALE
+            }
+        }
+        // Looked up anew, both have their places.
+        #expect(try store.lookUp("B/A") === outer)
+        #expect(table.path(of: outer) == "B/A")
+        #expect(table.path(of: inner) == "B")
+        #expect(try resolver.status(outer).inode == outer.inode)
+    }
+
+    @Test("A rename below a place that is over closes no circle either; a directory gets no former place back")
+    func renamedBesideAFormerPlace() throws {
+        let store = try TestStore()
+        try store.makeDirectory("A")
+        try store.makeDirectory("A/B")
+        let table = store.driver.table
+        let (outer, inner) = (try store.lookUp("A"), try store.lookUp("A/B"))
+        let (here, there) = (Entry(directory: table.root, name: "A"), Entry(directory: inner, name: "A"))
+        table.locked { _ in Driver.reattach(outer, from: here, to: there) }
+        expectClimbEnds(from: outer, table)
+        try #require(table.locked { _ in !inner.hasName })
+        // The table thought it elsewhere than it was renamed from.
+        let last = Entry(directory: table.root, name: "C")
+        table.locked { _ in Driver.reattach(outer, from: here, to: last) }
+        #expect(table.locked { _ in outer.names } == [last])
+        table.locked { _ in outer.removeName(last) }
+        #expect(table.path(of: outer) == nil)
+    }
+
+    @Test("A directory that shows itself inside itself, as a bind mount does, keeps its place")
+    func insideItself() throws {
+        let store = try TestStore()
+        try store.makeDirectory("A")
+        let (table, node) = (store.driver.table, try store.lookUp("A"))
+        let found = FileStatus(try store.driver.resolver.status(node))
+        #expect(table.lookUp(found, in: node, name: "same") === node)
+        expectClimbEnds(from: node, table)
+        #expect(table.locked { _ in node.names } == [Entry(directory: table.root, name: "A")])
+    }
+
+    /// Climbs by the names as the table does, but not for ever.
+    private func expectClimbEnds(from node: Node, _ table: NodeTable) {
+        let climb = table.locked { _ in
+            Array(sequence(first: node) { $0.latestName?.directory }.prefix(10).map(\.inode))
+        }
+        #expect(climb.count < 10, "\(climb)")
+    }
+
     @Test("Closing one of very many handles of a file takes no longer for their number")
     func leavesAtOnce() throws {
         let store = try TestStore()

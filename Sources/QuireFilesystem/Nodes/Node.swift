@@ -85,11 +85,37 @@ final class Node: @unchecked Sendable {
         return details?.otherNames.contains(entry) ?? false
     }
 
-    /// One more name, the latest.
+    /// One more name, the latest. A directory has one only: its former is over.
+    ///
+    /// By these names everybody climbs to the root, so they never close a circle; see `cutCircle`.
     func addName(_ entry: Entry) {
-        if let latestName { makeDetails().otherNames.insert(latestName, at: 0) }
+        if isDirectory {
+            guard cutCircle(to: entry.directory) else { return }
+            removeNames()
+        } else if let latestName {
+            makeDetails().otherNames.insert(latestName, at: 0)
+        }
         directory = entry.directory
         name = CompactName(entry.name)
+    }
+
+    /// Sees to it that the names above `target` do not lead through this directory, which has been met in there.
+    ///
+    /// They do where directories were moved in the store beside the driver. The one of them through which they come here has
+    /// another place, which is not known: it has no name until it is looked up anew.
+    ///
+    /// - Returns: false for the directory itself, which its file system shows there once more (a bind mount).
+    private func cutCircle(to target: Node) -> Bool {
+        guard target !== self else { return false }
+        var below = target
+        while let above = below.directory {
+            if above === self {
+                below.removeNames()
+                break
+            }
+            below = above
+        }
+        return true
     }
 
     /// One name less. It need not be one of its names.

@@ -129,7 +129,7 @@ final class NodeTable: Sendable {
         if let known = state.byInode[status.inode], known.isDirectory == (status.kind == .directory) {
             node = known
             if node !== root, !node.isNamed(entry) {
-                if status.linkCount <= 1 || node.isDirectory { node.removeNames() }
+                if status.linkCount <= 1, !node.isDirectory { node.removeNames() }
                 node.addName(entry)
             }
         } else {
