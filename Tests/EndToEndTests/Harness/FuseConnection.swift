@@ -10,7 +10,7 @@ struct FuseConnection: Sendable, Equatable {
 
     /// The mount on top at `mountpoint`; nil when nothing is mounted there.
     static func at(_ mountpoint: String) -> FuseConnection? {
-        guard let table = try? String(contentsOfFile: "/proc/self/mountinfo", encoding: .utf8) else { return nil }
+        let table = table()
         let wanted = mountpoint.replacingOccurrences(of: " ", with: "\\040")
         let lines = table.split(separator: "\n").map { $0.split(separator: " ") }
         guard let line = lines.last(where: { $0.count > 6 && $0[4] == wanted }),
@@ -18,6 +18,16 @@ struct FuseConnection: Sendable, Equatable {
             let dash = line.firstIndex(of: "-"), dash + 1 < line.count
         else { return nil }
         return FuseConnection(minor: minor, type: String(line[dash + 1]))
+    }
+
+    /// Read to its end: Foundation takes the first part of a long table for all of it.
+    private static func table() -> String {
+        guard let file = fopen("/proc/self/mountinfo", "re") else { return "" }
+        defer { fclose(file) }
+        var text: [UInt8] = []
+        var buffer = [UInt8](repeating: 0, count: 16 << 10)
+        while case let count = fread(&buffer, 1, buffer.count, file), count > 0 { text += buffer.prefix(count) }
+        return String(decoding: text, as: UTF8.self)
     }
 
     /// Ends every request in flight with an error: what frees processes that hang in the mount. Needs root.
