@@ -41,6 +41,19 @@ struct FolderSweepTests {
         #expect(Plain.names(in: bench.file(".quire/kept")).count == 1)
     }
 
+    @Test("What was touched at no time that 64 bits hold, or that is as far from now, stays")
+    func unknownTimes() async throws {
+        let bench = try await ProviderForm.folderOnDisk.open()
+        Plain.write("an upload", to: bench.file(".quire/tmp/put-dead"))
+        let session = try FolderSession(root: bench.file(""))
+        FolderSweep.run(session, now: FileTime(nanoseconds: .min))
+        #expect(bench.leftovers == ["put-dead"])
+        #expect(!FolderSweep.isOld(FileTime(nanoseconds: .min), now: SystemCalls.now()))
+        #expect(!FolderSweep.isOld(FileTime(nanoseconds: .max), now: SystemCalls.now()))
+        #expect(!FolderSweep.isOld(SystemCalls.now(), now: SystemCalls.now()))
+        #expect(FolderSweep.isOld(SystemCalls.now(), now: tomorrow))
+    }
+
     @Test("The name of a swap says what it may hold")
     func names() throws {
         let version = ProviderVersion("f-2a-0-5-17")

@@ -13,9 +13,9 @@ enum FolderSweep {
     static func run(_ session: borrowing FolderSession, now: FileTime) {
         let directory = session.temporary.descriptor
         for name in names(in: directory) {
-            guard let found = try? SystemCalls.status(at: directory, name),
-                now.nanoseconds - found.ctime.nanoseconds > age
-            else { continue }
+            guard let found = try? SystemCalls.status(at: directory, name), isOld(found.ctime, now: now) else {
+                continue
+            }
             if found.kind == .directory {
                 try? SystemCalls.removeDirectory(at: directory, name)
             } else if found.kind == .file, isLocked(name, in: directory) {
@@ -26,6 +26,13 @@ enum FolderSweep {
                 _ = try? keep(name, session)
             }
         }
+    }
+
+    /// Whether more than `age` passed between the two. A time that is clamped, as that of a share which tells none, says
+    /// nothing.
+    static func isOld(_ touched: FileTime, now: FileTime) -> Bool {
+        let (passed, overflow) = now.nanoseconds.subtractingReportingOverflow(touched.nanoseconds)
+        return !overflow && passed > age
     }
 
     /// Moves an entry of `tmp` to `.quire/kept`, where nothing is ever removed; answers where it is now.
