@@ -127,7 +127,9 @@ struct BaseTests {
         }
     }
 
-    @Test("a document whose content comes or goes keeps its base where the provider has it by now", arguments: [true, false])
+    @Test(
+        "a document whose content comes or goes keeps its base where the provider has it by now",
+        arguments: [true, false])
     func baseOfOwnContent(isDataless: Bool) async throws {
         try await withDrive { drive in
             try drive.makeDirectory("d")

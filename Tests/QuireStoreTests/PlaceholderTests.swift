@@ -89,7 +89,8 @@ import Testing
         #expect(try PlaceholderMark(of: writing.rawValue, writing.status()) == .stale)
     }
 
-    @Test("stays one where a copy of it, as backups make them, has its zeros on the disk", arguments: [50_000, 1 << 20])
+    @Test(
+        "stays one where a copy of it, as backups make them, has its zeros on the disk", arguments: [50_000, 1 << 20])
     func copied(count: Int) throws {
         let placeholder = Placeholder(version: ProviderVersion("v"), container: .default)
         let status = try install(placeholder, size: 1 << 20, as: "doc")

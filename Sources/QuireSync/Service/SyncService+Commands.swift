@@ -87,7 +87,8 @@ extension SyncService {
         guard !item.entry.isLocalOnly, let base = item.base, !item.isOwn, let engine = engine(for: path) else {
             let own = item.isMoved && item.entry.content == .asBase ? "a place" : "content"
             throw QuireError(
-                .notAllowed, "\(path) has \(own) that is not at the provider yet", remedy: "Upload it first: quire sync")
+                .notAllowed, "\(path) has \(own) that is not at the provider yet",
+                remedy: "Upload it first: quire sync")
         }
         if try await hasOtherName(item, engine.context) {
             throw QuireError(
@@ -234,7 +235,8 @@ extension SyncService {
         }
         defer { staging.discard(staged) }
         // It could not be removed, and the document would be replaced anew by each attempt.
-        guard !environment.committer.isOpenForWriting(inode: snapshot.fingerprint.inode) else { throw Self.isBusy(path) }
+        let isInUse = environment.committer.isOpenForWriting(inode: snapshot.fingerprint.inode)
+        guard !isInUse else { throw Self.isBusy(path) }
         try await context.store { () throws(StoreError) in
             try staging.finish(staged, mtime: now(), mode: snapshot.status.mode)
         }
