@@ -12,6 +12,9 @@ package struct FolderHooks: Sendable {
     /// After a listing has read a directory.
     package var afterDirectory: (@Sendable (RelativePath) -> Void)?
 
+    /// After the filesystem was tried: what it is to be taken for.
+    var afterProbe: (@Sendable (inout FolderProbe) -> Void)?
+
     package init(
         beforeSwap: (@Sendable (RelativePath) -> Void)? = nil, beforeUndo: (@Sendable (RelativePath) -> Void)? = nil,
         duringFetch: (@Sendable (RelativePath) -> Void)? = nil,

@@ -12,6 +12,7 @@ struct FolderProbe {
     var arbitraryNames = true
     var folding: NameFolding = []
     var longestName = 255
+    var versions = FolderVersion()
     /// How long after its mtime a file may be written again with the same mtime.
     var granularity: Int64 = Fingerprint.racyWindowNanoseconds
 
@@ -19,6 +20,7 @@ struct FolderProbe {
     init(_ session: borrowing FolderSession) {
         let directory = session.temporary.descriptor
         birthTimes = session.marker.birth != nil
+        versions = FolderVersion(filesystemOf: session.root.descriptor)
         var limits = statvfs()
         if fstatvfs(session.root.descriptor, &limits) == 0, limits.f_namemax > 0 {
             longestName = min(Int(limits.f_namemax), 255)
@@ -41,7 +43,8 @@ struct FolderProbe {
 
     var capabilities: ProviderCapabilities {
         ProviderCapabilities(
-            conditionalWrites: exchange && noReplace ? .atomic : .locked, stableIdentifiers: birthTimes,
+            conditionalWrites: exchange && noReplace ? .atomic : .locked,
+            stableIdentifiers: birthTimes && versions.inodesStay,
             directoryMoves: true, symlinks: symlinks, attributes: modes, arbitraryNames: arbitraryNames,
             folding: folding, longestName: longestName, versionGranularity: .nanoseconds(granularity))
     }

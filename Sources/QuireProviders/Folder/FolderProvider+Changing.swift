@@ -15,11 +15,11 @@ extension FolderProvider {
             self.waitUntilSettled(attributes.mtime)
             return try FolderLock.withLock(in: session.control, cancellation) { () throws(ProviderError) in
                 guard try session.isParent(parent, of: path) else { throw ProviderError.notFound(path) }
-                let found = try Self.expect(path, name, in: parent, version)
+                let found = try self.expect(path, name, in: parent, version)
                 guard found.kind != .symlink else {
-                    return try Self.setSymlinkTime(path, name, in: parent, attributes.mtime)
+                    return try self.setSymlinkTime(path, name, in: parent, attributes.mtime)
                 }
-                return try Self.setAttributes(path, name, in: parent, attributes, version)
+                return try self.setAttributes(path, name, in: parent, attributes, version)
             }
         }
     }
@@ -44,7 +44,7 @@ extension FolderProvider {
                 guard try session.isParent(target.parent, of: destination) else {
                     throw ProviderError.parentMissing(destination)
                 }
-                let before = try Self.expect(path, name, in: source, version)
+                let before = try self.expect(path, name, in: source, version)
                 self.hooks.beforeSwap?(path)
                 return try ErrnoTranslation.about(path, "moved to \(destination)") { () throws(SystemFailure) in
                     try Self.rename(from, to: to, expecting: before)
@@ -70,7 +70,7 @@ extension FolderProvider {
             let leftover = try FolderLock.withLock(in: session.control, cancellation) {
                 () throws(ProviderError) -> FolderSwap.Leftover in
                 guard try session.isParent(parent, of: path) else { throw ProviderError.notFound(path) }
-                let found = try Self.expect(path, name, in: parent, version)
+                let found = try self.expect(path, name, in: parent, version)
                 guard found.kind != .directory else {
                     try ErrnoTranslation.about(path, "removed") { () throws(SystemFailure) in
                         do throws(SystemFailure) {
@@ -84,7 +84,8 @@ extension FolderProvider {
                 }
                 guard let version else { throw ProviderError.refused(path) }
                 if found.kind == .file, WriterProbe.hasWriter(at: directory, name) { throw WriterProbe.busy(path) }
-                let swap = FolderSwap(path: path, place: (directory, name), temporary: tmp, hooks: self.hooks)
+                let swap = FolderSwap(
+                    path: path, place: (directory, name), temporary: tmp, hooks: self.hooks, versions: self.versions)
                 return try ErrnoTranslation.about(path, "removed") { () throws(SystemFailure) in
                     try swap.remove(expected: found, version: version)
                 }
@@ -95,7 +96,7 @@ extension FolderProvider {
     }
 
     /// What is at `name`, if it has `version`; a directory may have any where none is named.
-    private static func expect(
+    private func expect(
         _ path: RelativePath, _ name: FileName, in parent: borrowing OpenFile, _ version: ProviderVersion?
     ) throws(ProviderError) -> FileFacts {
         let directory = parent.descriptor
@@ -103,7 +104,7 @@ extension FolderProvider {
             try SystemCalls.status(at: directory, name)
         }
         guard let found else { throw ProviderError.notFound(path) }
-        guard version == nil ? found.kind == .directory : FolderVersion.version(of: found) == version else {
+        guard version == nil ? found.kind == .directory : self.versions.version(of: found) == version else {
             throw ProviderError.refused(path)
         }
         return found
@@ -125,33 +126,33 @@ extension FolderProvider {
         return false
     }
 
-    private static func setSymlinkTime(
+    private func setSymlinkTime(
         _ path: RelativePath, _ name: FileName, in parent: borrowing OpenFile, _ mtime: FileTime
     ) throws(ProviderError) -> RemoteItem {
         let directory = parent.descriptor
         return try ErrnoTranslation.about(path, "changed") { () throws(SystemFailure) in
             try SystemCalls.setTimes(at: directory, name, mtime: mtime)
-            let facts = try present(SystemCalls.status(at: directory, name))
+            let facts = try Self.present(SystemCalls.status(at: directory, name))
             let target = try name.withCString { (text) throws(SystemFailure) in
                 try SystemCalls.readSymlink(at: directory, text, size: facts.size)
             }
-            return FolderVersion.item(path, facts, target: target)
+            return self.versions.item(path, facts, target: target)
         }
     }
 
-    private static func setAttributes(
+    private func setAttributes(
         _ path: RelativePath, _ name: FileName, in parent: borrowing OpenFile, _ attributes: RemoteAttributes,
         _ version: ProviderVersion
     ) throws(ProviderError) -> RemoteItem {
         let directory = parent.descriptor
         let file = try ErrnoTranslation.about(path, "changed") { () throws(SystemFailure) in
-            try openForAttributes(name, in: directory)
+            try Self.openForAttributes(name, in: directory)
         }
         let descriptor = file.descriptor
         var item: RemoteItem?
         let outcome = try WriterProbe.withLease(on: descriptor) { () throws(ProviderError) in
             // Compared again on the open file: nobody can write to it now, where the filesystem has leases.
-            guard FolderVersion.version(of: try facts(of: file, path)) == version else {
+            guard self.versions.version(of: try Self.facts(of: file, path)) == version else {
                 throw ProviderError.refused(path)
             }
             item = try ErrnoTranslation.about(path, "changed") { () throws(SystemFailure) in
@@ -160,7 +161,7 @@ extension FolderProvider {
                 let times = [timespec(attributes.mtime), timespec(attributes.mtime)]
                 try SystemCalls.check("chmod") { chmod(link, mode_t(attributes.mode & 0o777)) }
                 try SystemCalls.check("utimensat") { utimensat(AT_FDCWD, link, times, 0) }
-                return FolderVersion.item(path, try SystemCalls.status(of: descriptor))
+                return self.versions.item(path, try SystemCalls.status(of: descriptor))
             }
         }
         guard outcome != .writerPresent, let item else { throw WriterProbe.busy(path) }

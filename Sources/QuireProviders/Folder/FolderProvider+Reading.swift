@@ -21,7 +21,7 @@ extension FolderProvider {
         try FolderLayout.validateReading(path)
         return try await perform { (session, _) throws(ProviderError) in
             guard let name = path.name else {
-                return FolderVersion.item(path, try Self.facts(of: session.root, path))
+                return self.versions.item(path, try Self.facts(of: session.root, path))
             }
             guard let parent = try session.parent(of: path) else { return nil }
             return try self.settledItem(path, name, in: parent)
@@ -49,7 +49,7 @@ extension FolderProvider {
             }
             let source = try Self.openDocument(path, name, in: parent)
             let facts = try Self.facts(of: source, path)
-            guard FolderVersion.version(of: facts) == version, facts.size >= range.upperBound else {
+            guard self.versions.version(of: facts) == version, facts.size >= range.upperBound else {
                 throw ProviderError.refused(path)
             }
             let sink = try PartSink(destination, for: path, range)
@@ -64,7 +64,7 @@ extension FolderProvider {
                 }
                 progress(sink.size)
             }
-            return FolderVersion.item(path, facts, version: version)
+            return self.versions.item(path, facts, version: version)
         }
     }
 
@@ -77,7 +77,7 @@ extension FolderProvider {
         }
         let source = try Self.openDocument(path, name, in: parent)
         let facts = try Self.facts(of: source, path)
-        guard FolderVersion.version(of: facts) == version else { throw ProviderError.refused(path) }
+        guard self.versions.version(of: facts) == version else { throw ProviderError.refused(path) }
         return try Self.creating(destination, for: path) { (target) throws(ProviderError) in
             let copied = try ContentCopy.copy(
                 path, from: source.descriptor, to: target, expected: facts.size, cancellation: cancellation,
@@ -90,7 +90,7 @@ extension FolderProvider {
             guard after.isSameContent(as: facts), copied.size.bytes == facts.size else {
                 throw ProviderError.refused(path)
             }
-            return FolderVersion.item(path, facts, version: version, checksum: copied.checksum)
+            return self.versions.item(path, facts, version: version, checksum: copied.checksum)
         }
     }
 
@@ -142,8 +142,8 @@ extension FolderProvider {
                     ? try name.withCString { (text) throws(SystemFailure) in
                         try SystemCalls.readSymlink(at: directory, text, size: facts.size)
                     } : nil
-                guard self.isRacy(facts) else { return FolderVersion.item(path, facts, target: target) }
-                if attempt == 2 { return FolderVersion.item(path, facts, version: FolderVersion.unsettled(facts)) }
+                guard self.isRacy(facts) else { return self.versions.item(path, facts, target: target) }
+                if attempt == 2 { return self.versions.item(path, facts, version: self.versions.unsettled(facts)) }
                 self.waitUntilSettled(facts.mtime)
             }
             return nil
@@ -155,10 +155,10 @@ extension FolderProvider {
     private func digest(
         _ session: borrowing FolderSession, _ cancellation: Cancellation
     ) throws(ProviderError) -> ListingDigest? {
-        let (now, granularity) = (SystemCalls.now(), granularity)
+        let (now, granularity, versions) = (SystemCalls.now(), granularity, versions)
         var walk = try FolderWalk(root: session.root, cancellation: cancellation, hooks: hooks) { entry in
             FolderVersion.isRacy(entry.facts, now: now, granularity: granularity)
-                ? nil : FolderVersion.item(entry.path, entry.facts, target: entry.target)
+                ? nil : versions.item(entry.path, entry.facts, target: entry.target)
         }
         return try walk.digest()
     }
@@ -168,7 +168,7 @@ extension FolderProvider {
     ) throws(ProviderError) -> [RemoteItem] {
         var walk = try FolderWalk(root: session.root, cancellation: cancellation, hooks: hooks)
         let entries = try walk.run()
-        let (now, granularity) = (SystemCalls.now(), granularity)
+        let (now, granularity, versions) = (SystemCalls.now(), granularity, versions)
         var items: [RemoteItem] = []
         items.reserveCapacity(entries.count)
         for entry in entries {
@@ -177,7 +177,7 @@ extension FolderProvider {
                 guard let name = entry.path.name, let parent = try session.parent(of: entry.path) else { continue }
                 if let item = try settledItem(entry.path, name, in: parent) { items.append(item) }
             } else {
-                items.append(FolderVersion.item(entry.path, entry.facts, target: entry.target))
+                items.append(versions.item(entry.path, entry.facts, target: entry.target))
             }
         }
         return items

@@ -18,12 +18,12 @@ extension FolderProvider {
         try FolderLayout.validate(path)
         return try await perform { (session, cancellation) throws(ProviderError) in
             let place = try Self.place(of: path, session)
-            try Self.refuseEarly(path, place, expecting)
+            try self.refuseEarly(path, place, expecting)
             let facts = try self.staged(session, path, place, expecting, cancellation) {
                 (staged) throws(ProviderError) in
                 try self.stage(path, content, attributes, as: staged, session, cancellation)
             }
-            return FolderVersion.item(path, facts, checksum: content.checksum)
+            return self.versions.item(path, facts, checksum: content.checksum)
         }
     }
 
@@ -33,7 +33,7 @@ extension FolderProvider {
         try FolderLayout.validate(path)
         return try await perform { (session, cancellation) throws(ProviderError) in
             let place = try Self.place(of: path, session)
-            try Self.refuseEarly(path, place, expecting)
+            try self.refuseEarly(path, place, expecting)
             let tmp = session.temporary.descriptor
             let facts = try self.staged(session, path, place, expecting, cancellation) {
                 (staged) throws(ProviderError) in
@@ -43,7 +43,7 @@ extension FolderProvider {
                     return try Self.present(SystemCalls.status(at: tmp, staged))
                 }
             }
-            return FolderVersion.item(path, facts, target: target)
+            return self.versions.item(path, facts, target: target)
         }
     }
 
@@ -53,7 +53,7 @@ extension FolderProvider {
         try FolderLayout.validate(path)
         return try await perform { (session, cancellation) throws(ProviderError) in
             let place = try Self.place(of: path, session)
-            try Self.refuseEarly(path, place, .absent)
+            try self.refuseEarly(path, place, .absent)
             let tmp = session.temporary.descriptor
             let facts = try self.staged(session, path, place, .absent, cancellation) {
                 (staged) throws(ProviderError) in
@@ -66,7 +66,7 @@ extension FolderProvider {
                     return try SystemCalls.status(of: directory.descriptor)
                 }
             }
-            return FolderVersion.item(path, facts)
+            return self.versions.item(path, facts)
         }
     }
 
@@ -81,7 +81,7 @@ extension FolderProvider {
     }
 
     /// Spares the copy where the condition cannot hold. The answer that counts is found under the lock.
-    private static func refuseEarly(
+    private func refuseEarly(
         _ path: RelativePath, _ place: borrowing FolderPlace, _ expecting: Precondition
     ) throws(ProviderError) {
         let entry = place.entry
@@ -92,7 +92,7 @@ extension FolderProvider {
         case .absent:
             if found != nil { throw ProviderError(.conditionFailed, "\(path) is already at the provider") }
         case .version(let version):
-            guard let found, found.kind != .directory, FolderVersion.version(of: found) == version else {
+            guard let found, found.kind != .directory, self.versions.version(of: found) == version else {
                 throw ProviderError.refused(path)
             }
         }
@@ -110,6 +110,9 @@ extension FolderProvider {
         let tmp = session.temporary.descriptor
         do throws(ProviderError) {
             var facts = try make(staged)
+            if case .version(let version) = expecting, versions.version(of: facts) == version {
+                facts = try later(facts, staged, path, in: tmp)
+            }
             waitUntilSettled(facts.mtime)
             try publish(staged, facts, session, path, place, expecting, cancellation)
             try sync(place.parent, path)
@@ -122,6 +125,22 @@ extension FolderProvider {
             try? SystemCalls.unlink(at: tmp, staged)
             try? SystemCalls.removeDirectory(at: tmp, staged)
             throw error
+        }
+    }
+
+    /// Stamps a staged file with a later time: where inode numbers do not stay, content of the same size and time would not
+    /// be known from the version that it replaces.
+    private func later(
+        _ facts: FileFacts, _ staged: FileName, _ path: RelativePath, in tmp: Int32
+    ) throws(ProviderError) -> FileFacts {
+        let time = FileTime(nanoseconds: facts.mtime.nanoseconds &+ max(granularity, versions.timeUnit))
+        return try ErrnoTranslation.about(path, "written") { () throws(SystemFailure) in
+            try SystemCalls.setTimes(at: tmp, staged, mtime: time)
+            if facts.kind == .file {
+                let file = try SystemCalls.open(at: tmp, staged, O_RDONLY)
+                try SystemCalls.sync(file.descriptor)
+            }
+            return try Self.present(SystemCalls.status(at: tmp, staged))
         }
     }
 
@@ -171,7 +190,7 @@ extension FolderProvider {
                 }
                 return .replaced
             case .version(let version):
-                let swap = FolderSwap(path: path, place: place, temporary: tmp, hooks: hooks)
+                let swap = FolderSwap(path: path, place: place, temporary: tmp, hooks: hooks, versions: versions)
                 let expected = try swap.expected(version)
                 return try ErrnoTranslation.about(path, "written") { () throws(SystemFailure) in
                     try swap.replace(expected: expected, version: version, staged: staged, facts: facts)

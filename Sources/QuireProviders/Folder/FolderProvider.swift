@@ -14,6 +14,7 @@ package final class FolderProvider: DocumentProvider {
     private struct State {
         var capabilities = FolderProbe.unprobed
         var granularity = Fingerprint.racyWindowNanoseconds
+        var versions = FolderVersion()
         var identity: String?
         var marker: FileFacts?
     }
@@ -46,6 +47,9 @@ package final class FolderProvider: DocumentProvider {
 
     /// See `versionGranularity`, in nanoseconds.
     var granularity: Int64 { state.withLock { $0.granularity } }
+
+    /// What versions are made of there.
+    var versions: FolderVersion { state.withLock { $0.versions } }
 
     package func connect(expected: String?) async throws(ProviderError) -> String {
         try await pool.run { (_) throws(ProviderError) in try self.connectNow(expected: expected) }
@@ -90,15 +94,23 @@ package final class FolderProvider: DocumentProvider {
         let session = try FolderSession(root: root)
         let found = try identity(session)
         if let expected, expected != found { throw another(found) }
-        FolderSweep.run(session, now: SystemCalls.now())
-        let probe = FolderProbe(session)
+        FolderSweep.run(
+            session, now: SystemCalls.now(), FolderVersion(filesystemOf: session.root.descriptor))
+        let probe = probed(session)
         state.withLock { state in
             state.capabilities = probe.capabilities
             state.granularity = probe.granularity
+            state.versions = probe.versions
             state.identity = found
             state.marker = session.marker
         }
         return found
+    }
+
+    private func probed(_ session: borrowing FolderSession) -> FolderProbe {
+        var probe = FolderProbe(session)
+        hooks.afterProbe?(&probe)
+        return probe
     }
 
     /// Checks that the opened folder is the one that `connect` found. Its mark is read again only when it looks

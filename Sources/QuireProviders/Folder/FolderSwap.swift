@@ -15,6 +15,7 @@ struct FolderSwap {
     let place: Placement.Place
     let temporary: Int32
     let hooks: FolderHooks
+    let versions: FolderVersion
 
     /// What stays in `tmp` when a swap has ended, for the caller to deal with.
     enum Leftover {
@@ -37,7 +38,7 @@ struct FolderSwap {
         let facts = try ErrnoTranslation.about(path, "read") { () throws(SystemFailure) in
             try SystemCalls.status(at: place.directory, place.name)
         }
-        guard let facts, FolderVersion.version(of: facts) == version else { throw ProviderError.refused(path) }
+        guard let facts, versions.version(of: facts) == version else { throw ProviderError.refused(path) }
         if facts.kind == .file, WriterProbe.hasWriter(at: place.directory, place.name) { throw WriterProbe.busy(path) }
         return facts
     }

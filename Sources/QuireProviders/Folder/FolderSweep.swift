@@ -10,7 +10,7 @@ enum FolderSweep {
     /// neither our own upload nor the version it displaced go to `.quire/kept`.
     ///
     /// What cannot be removed now is left for the next time.
-    static func run(_ session: borrowing FolderSession, now: FileTime) {
+    static func run(_ session: borrowing FolderSession, now: FileTime, _ versions: FolderVersion = FolderVersion()) {
         let directory = session.temporary.descriptor
         for name in names(in: directory) {
             guard let found = try? SystemCalls.status(at: directory, name), isOld(found.ctime, now: now) else {
@@ -20,7 +20,7 @@ enum FolderSweep {
                 try? SystemCalls.removeDirectory(at: directory, name)
             } else if found.kind == .file, isLocked(name, in: directory) {
                 continue
-            } else if isDisposable(name, found) {
+            } else if isDisposable(name, found, versions) {
                 try? SystemCalls.unlink(at: directory, name)
             } else {
                 _ = try? keep(name, session)
@@ -47,10 +47,10 @@ enum FolderSweep {
         return path
     }
 
-    private static func isDisposable(_ name: FileName, _ found: FileFacts) -> Bool {
+    private static func isDisposable(_ name: FileName, _ found: FileFacts, _ versions: FolderVersion) -> Bool {
         guard name.bytes.starts(with: "swap-".utf8) else { return name.bytes.starts(with: "put-".utf8) }
         guard let meant = FolderLayout.parseSwapName(name) else { return false }
-        return found.inode == meant.staged || FolderVersion.version(of: found) == meant.version
+        return versions.inodesStay && found.inode == meant.staged || versions.version(of: found) == meant.version
     }
 
     private static func isLocked(_ name: FileName, in directory: Int32) -> Bool {

@@ -74,7 +74,7 @@ extension UnitApplier {
 
     /// The unit with checksums of both sides, planned anew.
     func compared(_ unit: TreeUnit) async throws(SyncFailure) -> TreeUnit {
-        guard var local = unit.local, var remote = unit.remote else { return unit }
+        guard var local = unit.local, var remote = unit.remote else { return try await comparedWithBase(unit) }
         if local.facts.checksum == nil || local.facts.kind == .symlink {
             let snapshot = try await snapshot(local)
             guard snapshot.fingerprint == local.fingerprint else {
@@ -90,6 +90,17 @@ extension UnitApplier {
         unit.local = local
         unit.remote = remote
         unit.plan = Self.replan(unit)
+        return unit
+    }
+
+    /// A document that was deleted here, of which the provider has another version: deleted there where that is the base's
+    /// content. Else its base goes, and it is a new one, for which its directory stays or is made again.
+    private func comparedWithBase(_ unit: TreeUnit) async throws(SyncFailure) -> TreeUnit {
+        guard let base = unit.base, let remote = unit.remote else { return unit }
+        let checksum = try await Downloader(context: context).checksum(of: remote)
+        var unit = unit
+        let isSame = checksum != nil && checksum == base.checksum
+        unit.plan = isSame ? [.deleteRemote(expecting: remote.version)] : [.forget]
         return unit
     }
 

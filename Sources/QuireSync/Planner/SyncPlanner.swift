@@ -15,7 +15,8 @@ import QuireCore
 /// With a base ("changed": content, attributes or place differ from the base's):
 /// ```
 ///               remote: absent                  unchanged      changed                        other kind
-/// local absent          forget                  deleteRemote   createLocal                    createLocal
+/// local absent          forget                  deleteRemote   createLocal; compare where        createLocal
+///                                                              nothing but the version is
 ///       unchanged       removeLocal             -              follow it (below)              removeLocal, createLocal
 ///       changed         forget, createRemote    push (below)   merge (below)                  moveAside, createLocal
 ///       dataless        removeLocal             as unchanged, or its move and attributes      removeLocal, createLocal
@@ -42,9 +43,7 @@ package enum SyncPlanner {
         guard let base else { return planNew(local, remote) }
         switch (local, remote) {
         case (nil, nil): return [.forget]
-        case (nil, let remote?):
-            return differs(remote, from: base) || isAnotherDirectory(remote, base) || !base.isKnown
-                ? [.createLocal] : [.deleteRemote(expecting: remote.version)]
+        case (nil, let remote?): return planDeletedHere(base, remote)
         case (let local?, nil):
             if case .dataless = local.content { return [.removeLocal] }
             return differs(local, from: base) ? [.forget, .createRemote] : [.removeLocal]
@@ -91,8 +90,20 @@ extension SyncPlanner {
     private static func planAroundLocalOnly(_ base: BaseState?, _ local: LocalState, _ remote: RemoteState?) -> ItemPlan
     {
         let plan = plan(base: base, local: nil, remote: remote)
-        guard plan.steps == [.createLocal], local.place == remote?.place else { return plan }
-        return [.moveAside, .createLocal]
+        guard plan.steps == [.createLocal] || plan.steps == [.compare] else { return plan }
+        return local.place == remote?.place ? [.moveAside, .createLocal] : [.createLocal]
+    }
+
+    private static func planDeletedHere(_ base: BaseState, _ remote: RemoteState) -> ItemPlan {
+        guard differs(remote, from: base) || isAnotherDirectory(remote, base) || !base.isKnown else {
+            return [.deleteRemote(expecting: remote.version)]
+        }
+        // All documents of a folder that was copied to another disk have other versions: nobody has edited them.
+        let isVersionAlone =
+            base.isKnown && remote.place == base.place && !attributesDiffer(remote.facts, base.facts)
+            && sameContent(base.facts, remote.facts) == nil
+        let canBeCompared = remote.facts.kind == .file && base.facts.checksum != nil && remote.facts.checksum == nil
+        return isVersionAlone && canBeCompared ? [.compare] : [.createLocal]
     }
 
     private static func planNew(_ local: LocalState?, _ remote: RemoteState?) -> ItemPlan {

@@ -1,0 +1,106 @@
+import Glibc
+import QuireCore
+import Testing
+
+@testable import QuireProviders
+
+/// What a folder makes of a filesystem that is not like Linux's own: FAT, exFAT, and what FUSE stands for.
+@Suite("Folders on foreign filesystems")
+struct FolderFilesystemTests {
+    private let foreign = Self.hooks { probe in probe.versions.inodesStay = false }
+
+    private static func hooks(_ afterProbe: @escaping @Sendable (inout FolderProbe) -> Void) -> FolderHooks {
+        var hooks = FolderHooks()
+        hooks.afterProbe = afterProbe
+        return hooks
+    }
+
+    private func facts(_ path: String) throws -> FileFacts {
+        let file = OpenFile(taking: open(path, O_RDONLY))
+        return try SystemCalls.status(of: file.descriptor)
+    }
+
+    @Test("A version is the same after the disk was mounted again, with other inode numbers")
+    func mountedAgain() async throws {
+        let bench = try await ProviderForm.folderOnDisk.open()
+        try await bench.put("a", "x")
+        try await bench.directory("d")
+        for path in ["a", "d"] {
+            let before = try facts(bench.file(path))
+            var after = before
+            after.inode += 1
+            after.ctime = FileTime(nanoseconds: before.ctime.nanoseconds + 1)
+            var versions = FolderVersion()
+            #expect(versions.version(of: before) != versions.version(of: after))
+            #expect(versions.identifier(of: before) != nil)
+            versions.inodesStay = false
+            #expect(versions.version(of: before) == versions.version(of: after))
+            #expect(versions.identifier(of: before) == nil)
+            (after.birth, after.inode) = (nil, 7)
+            var unborn = before
+            unborn.birth = nil
+            #expect(versions.version(of: unborn) == versions.version(of: after))
+        }
+        var edited = try facts(bench.file("a"))
+        let before = edited
+        edited.mtime = FileTime(nanoseconds: before.mtime.nanoseconds + 1)
+        var versions = FolderVersion()
+        versions.inodesStay = false
+        #expect(versions.version(of: edited) != versions.version(of: before))
+        edited = before
+        edited.size += 1
+        #expect(versions.version(of: edited) != versions.version(of: before))
+    }
+
+    @Test("Times count as the disk keeps them, before they were read from it as well")
+    func times() async throws {
+        let bench = try await ProviderForm.folderOnDisk.open()
+        try await bench.put("a", "x")
+        var fine = try facts(bench.file("a"))
+        fine.mtime = FileTime(nanoseconds: 1_000_000_007_654_321)
+        fine.birth = fine.mtime
+        var kept = fine
+        kept.mtime = FileTime(nanoseconds: 1_000_000_000_000_000)
+        kept.birth = kept.mtime
+        var versions = FolderVersion()
+        versions.timeUnit = 10_000_000
+        #expect(versions.version(of: fine) == versions.version(of: kept))
+        #expect(versions.item("a", fine).mtime == kept.mtime)
+        fine.mtime = FileTime(nanoseconds: -1)
+        #expect(versions.item("a", fine).mtime == FileTime(nanoseconds: -10_000_000))
+        fine.mtime = FileTime(nanoseconds: .min)
+        #expect(versions.item("a", fine).mtime == fine.mtime)
+    }
+
+    @Test("Where inode numbers do not stay a folder tells no identifiers, and its conditions hold")
+    func conditions() async throws {
+        let bench = try await ProviderForm.folderOnDisk.open(hooks: foreign)
+        #expect(!bench.provider.capabilities.stableIdentifiers)
+        let first = try await bench.put("a", "x")
+        #expect(first.identifier == nil)
+        #expect(try await bench.listing()["a"]?.version == first.version)
+        let second = try await bench.put("a", "y", .version(first.version))
+        #expect(second.version != first.version)
+        #expect(try await bench.provider.item(at: "a")?.version == second.version)
+        #expect(await refusal { try await bench.put("a", "z", .version(first.version)) } == .conditionFailed)
+        #expect(await refusal { try await bench.provider.delete("a", expecting: first.version) } == .conditionFailed)
+        let moved = try await bench.provider.move("a", to: "b", expecting: second.version)
+        #expect(moved.version == second.version)
+        #expect(try await bench.fetch(moved).bytes == Array("y".utf8))
+        try await bench.provider.delete("b", expecting: moved.version)
+        #expect(bench.leftovers.isEmpty)
+    }
+
+    @Test("Content of the same size and time is another version where no inode number tells it apart")
+    func sameTimes() async throws {
+        let day: Int64 = 24 * 3600 * 1_000_000_000
+        let hooks = Self.hooks { probe in (probe.versions.inodesStay, probe.versions.timeUnit) = (false, day) }
+        let bench = try await ProviderForm.folderOnDisk.open(hooks: hooks)
+        let first = try await bench.put("a", "x")
+        let second = try await bench.put("a", "y", .version(first.version))
+        #expect(second.version != first.version)
+        #expect(second.mtime > first.mtime)
+        #expect(try await bench.provider.item(at: "a")?.version == second.version)
+        #expect(await refusal { try await bench.fetch(first) } == .conditionFailed)
+    }
+}
