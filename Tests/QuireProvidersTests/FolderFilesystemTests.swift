@@ -7,7 +7,11 @@ import Testing
 /// What a folder makes of a filesystem that is not like Linux's own: FAT, exFAT, and what FUSE stands for.
 @Suite("Folders on foreign filesystems")
 struct FolderFilesystemTests {
-    private let foreign = Self.hooks { probe in probe.versions.inodesStay = false }
+    private let foreign = Self.hooks { probe in
+        probe.versions.inodesStay = false
+        probe.cutEndings = [0x2E]
+        probe.folding = .letterCase
+    }
 
     private static func hooks(_ afterProbe: @escaping @Sendable (inout FolderProbe) -> Void) -> FolderHooks {
         var hooks = FolderHooks()
@@ -102,5 +106,31 @@ struct FolderFilesystemTests {
         #expect(second.mtime > first.mtime)
         #expect(try await bench.provider.item(at: "a")?.version == second.version)
         #expect(await refusal { try await bench.fetch(first) } == .conditionFailed)
+    }
+
+    @Test("A name that the disk cuts is refused, and nothing is found under it")
+    func cutNames() async throws {
+        let bench = try await ProviderForm.folderOnDisk.open(hooks: foreign)
+        let item = try await bench.put("report", "x")
+        Plain.write("x", to: bench.file("report."))
+        #expect(await refusal { try await bench.put("report.", "x") } == .invalidName)
+        #expect(await refusal { try await bench.put("dir./report", "x") } == .invalidName)
+        #expect(await refusal { try await bench.directory("dir.") } == .invalidName)
+        #expect(await refusal { try await bench.provider.item(at: "report.") } == .invalidName)
+        #expect(await refusal { try await bench.provider.delete("report.", expecting: item.version) } == .invalidName)
+        #expect(
+            await refusal { try await bench.provider.move("report", to: "a.", expecting: item.version) } == .invalidName
+        )
+        #expect(try await bench.provider.item(at: "report")?.version == item.version)
+    }
+
+    @Test("A name is in a directory byte for byte, or not")
+    func exactNames() async throws {
+        let bench = try await ProviderForm.folderOnDisk.open(hooks: foreign)
+        try await bench.put("Readme", "x")
+        let root = try FolderSession.openRoot(bench.file(""))
+        #expect(try DirectoryNames.contains("Readme", in: root.descriptor))
+        #expect(try !DirectoryNames.contains("README", in: root.descriptor))
+        #expect(try await bench.provider.item(at: "Readme") != nil)
     }
 }

@@ -80,9 +80,13 @@ extension MetadataIndex {
         try await read("a provider's directory") { db in
             guard let parent = try db.baseID(container, at: directory) else { return [] }
             return try db.all(
-                "SELECT name, orphan FROM bases WHERE container = ? AND parent = ?", .text(container.rawValue),
-                .integer(parent)
-            ) { BaseName(name: FileName(unchecked: $0.blob(0)), isDeleted: $0.flag(1)) }
+                "SELECT name, orphan, version, identifier FROM bases WHERE container = ? AND parent = ?",
+                .text(container.rawValue), .integer(parent)
+            ) {
+                BaseName(
+                    name: FileName(unchecked: $0.blob(0)), isDeleted: $0.flag(1),
+                    version: ProviderVersion($0.text(2)), identifier: $0.optionalText(3))
+            }
         }
     }
 

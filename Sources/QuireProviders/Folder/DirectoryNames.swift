@@ -1,4 +1,5 @@
 import Glibc
+import QuireCore
 
 /// Reads a directory's names.
 enum DirectoryNames {
@@ -27,6 +28,15 @@ enum DirectoryNames {
             if strcmp(name, ".") == 0 || strcmp(name, "..") == 0 { continue }
             try body(name)
         }
+    }
+
+    /// Whether a directory lists a name byte for byte.
+    static func contains(_ wanted: FileName, in directory: Int32) throws(SystemFailure) -> Bool {
+        var isFound = false
+        try forEach(in: directory) { name in
+            if !isFound { isFound = bytes(of: name).elementsEqual(wanted.bytes) }
+        }
+        return isFound
     }
 
     /// The name's bytes, without the NUL; valid as long as `name`.

@@ -12,6 +12,8 @@ struct FolderProbe {
     var arbitraryNames = true
     var folding: NameFolding = []
     var longestName = 255
+    /// A name that ends in one of these is the same to the filesystem without it.
+    var cutEndings: [UInt8] = []
     var versions = FolderVersion()
     /// How long after its mtime a file may be written again with the same mtime.
     var granularity: Int64 = Fingerprint.racyWindowNanoseconds
@@ -87,6 +89,13 @@ struct FolderProbe {
             let (written, other) = (trial.written(name), trial.other(name))
             guard Self.make(written, in: directory) else { continue }
             if (try? SystemCalls.status(at: directory, other)) != nil { folding.insert(trial.folding) }
+            try? SystemCalls.unlink(at: directory, written)
+        }
+        for ending in [0x2E, 0x20] as [UInt8] {
+            let name = FolderLayout.stagingName()
+            let written = FileName(unchecked: name.bytes + [ending])
+            guard Self.make(written, in: directory) else { continue }
+            if (try? SystemCalls.status(at: directory, name)) != nil { cutEndings.append(ending) }
             try? SystemCalls.unlink(at: directory, written)
         }
     }

@@ -6,7 +6,7 @@ extension FolderProvider {
     package func setAttributes(
         _ path: RelativePath, _ attributes: RemoteAttributes, expecting version: ProviderVersion
     ) async throws(ProviderError) -> RemoteItem {
-        try FolderLayout.validate(path)
+        try validate(path)
         return try await perform { (session, cancellation) throws(ProviderError) in
             guard let name = path.name, let parent = try session.parent(of: path) else {
                 throw ProviderError.notFound(path)
@@ -27,8 +27,8 @@ extension FolderProvider {
     package func move(
         _ path: RelativePath, to destination: RelativePath, expecting version: ProviderVersion?
     ) async throws(ProviderError) -> RemoteItem {
-        try FolderLayout.validate(path)
-        try FolderLayout.validate(destination)
+        try validate(path)
+        try validate(destination)
         if destination != path, destination.isInside(path) {
             throw ProviderError(.unsupported, "\(path) cannot be moved into itself")
         }
@@ -61,7 +61,7 @@ extension FolderProvider {
     }
 
     package func delete(_ path: RelativePath, expecting version: ProviderVersion?) async throws(ProviderError) {
-        try FolderLayout.validate(path)
+        try validate(path)
         try await perform { (session, cancellation) throws(ProviderError) in
             guard let name = path.name, let parent = try session.parent(of: path) else {
                 throw ProviderError.notFound(path)

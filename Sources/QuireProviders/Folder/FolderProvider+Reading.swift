@@ -18,13 +18,14 @@ extension FolderProvider {
     }
 
     package func item(at path: RelativePath) async throws(ProviderError) -> RemoteItem? {
-        try FolderLayout.validateReading(path)
+        try validateReading(path)
         return try await perform { (session, _) throws(ProviderError) in
             guard let name = path.name else {
                 return self.versions.item(path, try Self.facts(of: session.root, path))
             }
             guard let parent = try session.parent(of: path) else { return nil }
-            return try self.settledItem(path, name, in: parent)
+            guard let item = try self.settledItem(path, name, in: parent) else { return nil }
+            return try self.isListed(path, name, in: parent) ? item : nil
         }
     }
 
@@ -32,7 +33,7 @@ extension FolderProvider {
         _ path: RelativePath, version: ProviderVersion, to destination: String,
         progress: @escaping @Sendable (ByteCount) -> Void
     ) async throws(ProviderError) -> RemoteItem {
-        try FolderLayout.validate(path)
+        try validate(path)
         return try await perform { (session, cancellation) throws(ProviderError) in
             try self.fetchNow(path, version, destination, session, cancellation, progress)
         }
@@ -42,7 +43,7 @@ extension FolderProvider {
         _ path: RelativePath, version: ProviderVersion, range: Range<Int64>, into destination: String,
         progress: @escaping @Sendable (ByteCount) -> Void
     ) async throws(ProviderError) -> RemoteItem {
-        try FolderLayout.validate(path)
+        try validate(path)
         return try await perform { (session, cancellation) throws(ProviderError) in
             guard let name = path.name, let parent = try session.parent(of: path) else {
                 throw ProviderError.notFound(path)
@@ -126,6 +127,17 @@ extension FolderProvider {
         } catch {
             _ = unlink(destination)
             throw error
+        }
+    }
+
+    /// Whether what is found at `name` has that name, and not another that is the same to the filesystem.
+    private func isListed(
+        _ path: RelativePath, _ name: FileName, in parent: borrowing OpenFile
+    ) throws(ProviderError) -> Bool {
+        if capabilities.folding.isEmpty { return true }
+        let directory = parent.descriptor
+        return try ErrnoTranslation.about(path, "read") { () throws(SystemFailure) in
+            try DirectoryNames.contains(name, in: directory)
         }
     }
 

@@ -15,7 +15,7 @@ extension FolderProvider {
     package func put(
         _ path: RelativePath, content: UploadContent, attributes: RemoteAttributes, expecting: Precondition
     ) async throws(ProviderError) -> RemoteItem {
-        try FolderLayout.validate(path)
+        try validate(path)
         return try await perform { (session, cancellation) throws(ProviderError) in
             let place = try Self.place(of: path, session)
             try self.refuseEarly(path, place, expecting)
@@ -30,7 +30,7 @@ extension FolderProvider {
     package func putSymlink(
         _ path: RelativePath, target: [UInt8], mtime: FileTime, expecting: Precondition
     ) async throws(ProviderError) -> RemoteItem {
-        try FolderLayout.validate(path)
+        try validate(path)
         return try await perform { (session, cancellation) throws(ProviderError) in
             let place = try Self.place(of: path, session)
             try self.refuseEarly(path, place, expecting)
@@ -50,7 +50,7 @@ extension FolderProvider {
     package func createDirectory(
         _ path: RelativePath, attributes: RemoteAttributes
     ) async throws(ProviderError) -> RemoteItem {
-        try FolderLayout.validate(path)
+        try validate(path)
         return try await perform { (session, cancellation) throws(ProviderError) in
             let place = try Self.place(of: path, session)
             try self.refuseEarly(path, place, .absent)

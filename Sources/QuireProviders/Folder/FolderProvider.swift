@@ -15,6 +15,7 @@ package final class FolderProvider: DocumentProvider {
         var capabilities = FolderProbe.unprobed
         var granularity = Fingerprint.racyWindowNanoseconds
         var versions = FolderVersion()
+        var cutEndings: [UInt8] = []
         var identity: String?
         var marker: FileFacts?
     }
@@ -50,6 +51,31 @@ package final class FolderProvider: DocumentProvider {
 
     /// What versions are made of there.
     var versions: FolderVersion { state.withLock { $0.versions } }
+
+    /// Refuses paths that cannot be at the provider; the root, too, which cannot be changed.
+    func validate(_ path: RelativePath) throws(ProviderError) {
+        try FolderLayout.validate(path)
+        try validateEndings(path)
+    }
+
+    /// As `validate`; the root may be read.
+    func validateReading(_ path: RelativePath) throws(ProviderError) {
+        try FolderLayout.validateReading(path)
+        try validateEndings(path)
+    }
+
+    /// What is there under such a name is another document.
+    private func validateEndings(_ path: RelativePath) throws(ProviderError) {
+        let endings = state.withLock { $0.cutEndings }
+        guard !endings.isEmpty else { return }
+        for name in path.components {
+            guard let last = name.bytes.last, endings.contains(last) else { continue }
+            throw ProviderError(
+                .invalidName,
+                "\(path) stays on this device: the provider's disk takes '\(name)' for the name without the end; rename it"
+            )
+        }
+    }
 
     package func connect(expected: String?) async throws(ProviderError) -> String {
         try await pool.run { (_) throws(ProviderError) in try self.connectNow(expected: expected) }
@@ -101,6 +127,7 @@ package final class FolderProvider: DocumentProvider {
             state.capabilities = probe.capabilities
             state.granularity = probe.granularity
             state.versions = probe.versions
+            state.cutEndings = probe.cutEndings
             state.identity = found
             state.marker = session.marker
         }

@@ -3,6 +3,30 @@ import QuireIndex
 
 /// Names at providers that take several names for one (`NameFolding`).
 extension ChangeSender {
+    /// Runs what makes something new at a place, unless the place has another document by another name.
+    func making(_ path: RelativePath, _ body: () async throws(SyncFailure) -> Void) async throws(SyncFailure) {
+        try await checkName(path)
+        do throws(SyncFailure) {
+            try await body()
+        } catch {
+            guard error.remedy == .look else { throw error }
+            let there = try await context.ask { () throws(ProviderError) in
+                try await context.provider.item(at: path)
+            }
+            guard let there, let other = try await context.otherName(of: there) else { throw error }
+            throw Self.taken(path, other, .park)
+        }
+    }
+
+    private static func taken(
+        _ path: RelativePath, _ other: FileName, _ remedy: SyncFailure.Remedy
+    ) -> SyncFailure {
+        SyncFailure(
+            remedy,
+            "\(path) stays on this device: the provider takes its name and \(other) for the same; rename one of them"
+        )
+    }
+
     /// Makes sure that nothing else is in a place by another name that is the same to the provider: what is sent there would
     /// take its place, or be taken for it.
     ///
@@ -25,10 +49,7 @@ extension ChangeSender {
                 && FoldedName(other.name, folding) == folded
         }
         guard let other else { return }
-        throw SyncFailure(
-            other.isDeleted ? .later : .park,
-            "\(path) stays on this device: the provider takes its name and \(other.name) for the same; rename one of them"
-        )
+        throw Self.taken(path, other.name, other.isDeleted ? .later : .park)
     }
 
     /// Whether two places are one to the provider.
@@ -37,5 +58,26 @@ extension ChangeSender {
         guard !folding.isEmpty, one != other, one.parent == other.parent, let first = one.name, let second = other.name
         else { return false }
         return FoldedName(first, folding) == FoldedName(second, folding)
+    }
+}
+
+extension SyncContext {
+    /// The name in the same directory whose document this is, where the provider has answered with it for another name as
+    /// well: some take more names for one than `NameFolding` tells. Found where the provider has identifiers.
+    func otherName(of item: RemoteItem) async throws(SyncFailure) -> FileName? {
+        guard let identifier = item.identifier, let directory = item.path.parent else { return nil }
+        let names: [BaseName]
+        do { names = try await index.baseNames(container.id, in: directory) } catch {
+            throw SyncFailure(.later, "\(error)")
+        }
+        let other = names.first {
+            $0.name != item.path.name && $0.identifier == identifier && $0.version == item.version
+        }
+        guard let other else { return nil }
+        // It may have been moved.
+        let there = try await ask { () throws(ProviderError) in
+            try await provider.item(at: directory.appending(other.name))
+        }
+        return there?.identifier == identifier ? other.name : nil
     }
 }

@@ -58,8 +58,7 @@ struct ChangeSender: Sendable {
         case .createDirectory(let item, let path):
             let change = changes[item]
             return await settled(change) { () throws(SyncFailure) in
-                try await checkName(path)
-                try await createDirectory(change, at: path)
+                try await making(path) { () throws(SyncFailure) in try await createDirectory(change, at: path) }
             }
         case .move(let item, let from, let to, _):
             let change = changes[item]
@@ -74,8 +73,12 @@ struct ChangeSender: Sendable {
             let change = changes[item]
             let replaced = over.flatMap { changes[$0].base }
             return await settled(change) { () throws(SyncFailure) in
-                if change.base == nil, replaced == nil { try await checkName(path) }
-                try await sendContent(change, at: path, over: replaced)
+                guard change.base == nil, replaced == nil else {
+                    return try await sendContent(change, at: path, over: replaced)
+                }
+                try await making(path) { () throws(SyncFailure) in
+                    try await sendContent(change, at: path, over: nil)
+                }
             }
         case .delete(let item, let path):
             let change = changes[item]

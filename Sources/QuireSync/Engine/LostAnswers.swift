@@ -107,7 +107,7 @@ struct LostAnswers: Sendable {
         let found = try await context.ask { () throws(ProviderError) in
             try await context.provider.item(at: intent.path)
         }
-        if let found, try await isSent(intent, found) {
+        if let found, try await isSent(intent, found), try await context.otherName(of: found) == nil {
             context.logger.info("an upload arrived, its answer did not", metadata: ["path": "\(intent.path)"])
             acknowledge(intent, found)
             return true
