@@ -38,7 +38,7 @@ final class TestStore {
 
     /// Writes a file beside whatever the kernel knows.
     func write(_ path: String, _ text: String) throws {
-        let descriptor = Glibc.open(root + "/" + path, O_WRONLY | O_CREAT | O_TRUNC, 0o644)
+        let descriptor = Glibc.open(root + "/" + path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o644)
         guard descriptor >= 0 else { throw TestFailure("open \(path): errno \(errno)") }
         let bytes = Array(text.utf8)
         _ = Glibc.write(descriptor, bytes, bytes.count)

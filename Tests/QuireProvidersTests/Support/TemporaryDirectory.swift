@@ -38,7 +38,7 @@ enum Shell {
 /// Plain files, as a foreign program handles them.
 enum Plain {
     static func write(_ bytes: [UInt8], to path: [UInt8], append: Bool = false) {
-        let descriptor = open(path, O_WRONLY | O_CREAT | (append ? O_APPEND : O_TRUNC), 0o644)
+        let descriptor = open(path, O_WRONLY | O_CREAT | O_CLOEXEC | (append ? O_APPEND : O_TRUNC), 0o644)
         precondition(descriptor >= 0, "cannot write \(String(decoding: path, as: UTF8.self)): \(errno)")
         defer { close(descriptor) }
         precondition(Glibc.write(descriptor, bytes, bytes.count) == bytes.count)

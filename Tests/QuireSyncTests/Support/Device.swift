@@ -123,7 +123,7 @@ final class Device {
     func write(_ path: RelativePath, _ text: String) throws {
         let isNew = try tree.status(at: path) == nil
         if !isNew, try Placeholder.mark(at: path, in: tree).isDataless { throw StoreError(.dataless, "\(path)") }
-        let descriptor = Glibc.open(absolute(path), O_WRONLY | O_CREAT | O_TRUNC, 0o644)
+        let descriptor = Glibc.open(absolute(path), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o644)
         guard descriptor >= 0 else { throw StoreError(errno: errno, "open", "\(path)") }
         fchmod(descriptor, isNew ? 0o644 : mode_t(try tree.requiredStatus(at: path).mode))
         if isNew {
