@@ -9,7 +9,8 @@ extension ChangeSender {
         do throws(SyncFailure) {
             try await body()
         } catch {
-            guard error.remedy == .look else { throw error }
+            // Without identifiers nothing tells whose document is there.
+            guard error.remedy == .look, context.provider.capabilities.stableIdentifiers else { throw error }
             let there = try await context.ask { () throws(ProviderError) in
                 try await context.provider.item(at: path)
             }
