@@ -40,8 +40,11 @@ package final class RequestHandle: Sendable {
 extension RPCPeer {
     /// Asks the other side and waits for its answer, also when the task is cancelled or the request taken back: what the
     /// answer gives, a claim, must not get lost. Taken back, the answer comes soon: that it was, or what came first.
+    ///
+    /// - Parameter handle: takes it back, also when the task is cancelled; nil for what has to be said whatever becomes of the
+    ///   task, as that an access is over.
     package func finish<Method: WireMethod>(
-        _ method: Method.Type, _ parameters: Method.Parameters, handle: RequestHandle,
+        _ method: Method.Type, _ parameters: Method.Parameters, handle: RequestHandle?,
         onPartial: (@Sendable (Method.Partial) -> Void)? = nil
     ) async throws(QuireError) -> Method.Result {
         let outcome: Result<Method.Result, QuireError> = await withTaskCancellationHandler {
@@ -52,14 +55,14 @@ extension RPCPeer {
                 } asking: {
                     let id = send(method, parameters, onPartial: onPartial) { continuation.resume(returning: $0) }
                     guard let id else { return }
-                    handle.whenTakenBack { [self] in notify(WireCancel.method, WireCancel(id: id)) }
+                    handle?.whenTakenBack { [self] in notify(WireCancel.method, WireCancel(id: id)) }
                     if case .number(let sent) = id { number = sent }
                 }
             }
         } onCancel: {
-            handle.takeBack()
+            handle?.takeBack()
         }
-        handle.ended()
+        handle?.ended()
         return try outcome.get()
     }
 }

@@ -54,6 +54,56 @@ struct FileCoordinatorTests {
         #expect(!daemon.asked.contains(CoordinationMethods.Release.name))
     }
 
+    @Test(
+        "A task that is cancelled during its access gives it back, and says what it has done", arguments: [false, true])
+    func cancelledAccess(fails: Bool) async throws {
+        let daemon = try FakeDaemon()
+        _ = try await daemon.connect()
+        let url = try daemon.document("doc")
+        let runs = AsyncStream.makeStream(of: Void.self)
+        let goOn = AsyncStream.makeStream(of: Void.self)
+        let task = Task {
+            try await FileCoordinator().coordinate(writingItemAt: url) { url in
+                runs.continuation.finish()
+                // Goes on in a cancelled task.
+                await Task.detached { for await _ in goOn.stream {} }.value
+                if fails { throw CocoaError(.fileWriteOutOfSpace) }
+                try Data("new".utf8).write(to: url)
+                return "written"
+            }
+        }
+        for await _ in runs.stream {}
+        task.cancel()
+        goOn.continuation.finish()
+        if fails {
+            await #expect(throws: CocoaError(.fileWriteOutOfSpace)) { try await task.value }
+        } else {
+            #expect(try await task.value == "written")
+        }
+        #expect(daemon.asked.filter { $0 == CoordinationMethods.Release.name }.count == 1)
+    }
+
+    @Test("A grant that crosses its task's cancellation on its way is given back")
+    func grantOfCancelled() async throws {
+        let daemon = try FakeDaemon { request, peer in
+            guard request.method == CoordinationMethods.Acquire.name else { return FakeDaemon.Standard() }
+            Task {
+                await request.cancelled.wait()
+                peer.answer(request.id, with: CoordinationMethods.Acquire.Result(claim: 7, paths: [WirePath("doc")]))
+            }
+            return nil
+        }
+        _ = try await daemon.connect()
+        let url = try daemon.document("doc")
+        let task = Task {
+            try await FileCoordinator().coordinate(writingItemAt: url) { _ in Issue.record("there is no access") }
+        }
+        await daemon.heard(CoordinationMethods.Acquire.name)
+        task.cancel()
+        await #expect(throws: CocoaError(.userCancelled)) { try await task.value }
+        #expect(daemon.asked.contains(CoordinationMethods.Release.name))
+    }
+
     @Test("What the accessor returns and throws comes back, and access is given back either way")
     func accessors() async throws {
         let daemon = try FakeDaemon()

@@ -42,10 +42,11 @@ extension FileCoordinator {
         let access = try writing(of: url)
         try await LibraryExecutor.run { () throws(QuireError) in
             let path = try await ItemLocation.of(url).path
-            _ = try await access.session.connection.call(
+            _ = try await access.session.connection.peer.finish(
                 CoordinationMethods.DidChangeAttributes.self,
                 .init(
-                    claim: access.claim, path: WirePath(path), attributes: UbiquityAttributes.names(of: attributes)))
+                    claim: access.claim, path: WirePath(path), attributes: UbiquityAttributes.names(of: attributes)),
+                handle: nil)
         }
     }
 
@@ -54,9 +55,9 @@ extension FileCoordinator {
         try await LibraryExecutor.run { () throws(QuireError) in
             let (from, to) = (try await ItemLocation.of(oldURL).path, try await ItemLocation.of(newURL).path)
             guard from != to else { return }
-            let result = try await access.session.connection.call(
+            let result = try await access.session.connection.peer.finish(
                 CoordinationMethods.DidMove.self,
-                .init(claim: access.claim, from: WirePath(from), to: WirePath(to)))
+                .init(claim: access.claim, from: WirePath(from), to: WirePath(to)), handle: nil)
             for (intent, path) in zip(access.intents, result.paths) {
                 let location = try await ItemLocation.of(intent.url).path
                 guard path.path != location else { continue }

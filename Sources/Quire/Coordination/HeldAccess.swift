@@ -19,13 +19,14 @@ final class HeldAccess: Sendable {
     /// Whether any of it is a write.
     var isWriting: Bool { intents.contains { !$0.kind.isReading } }
 
-    /// Gives the claim back, once.
+    /// Gives the claim back, once, also in a task that was cancelled.
     ///
     /// - Throws: `.unavailable` where the daemon ended meanwhile: others may have used the items during the access.
     func end() async throws(QuireError) {
         guard !isEnded.exchange(true, ordering: .relaxed) else { return }
         do {
-            _ = try await session.connection.call(CoordinationMethods.Release.self, .init(claim: claim))
+            _ = try await session.connection.peer.finish(
+                CoordinationMethods.Release.self, .init(claim: claim), handle: nil)
         } catch {
             guard session.connection.isClosed else { throw error }
             let items = intents.map(\.url.path).joined(separator: ", ")

@@ -108,7 +108,7 @@ final class DriveLink: Sendable {
         let session = try await session()
         guard let number = entry.number else { return }
         let parameters = PresenterMethods.SetPath.Parameters(presenter: number, path: path.map { WirePath($0) })
-        _ = try await session.connection.call(PresenterMethods.SetPath.self, parameters)
+        _ = try await session.connection.peer.finish(PresenterMethods.SetPath.self, parameters, handle: nil)
     }
 
     /// Ends a registration; returns at once.

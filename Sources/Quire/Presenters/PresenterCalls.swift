@@ -37,7 +37,9 @@ final class PresenterCalls: Sendable {
                 of: entry.presenter.observedPresentedItemUbiquityAttributes))
         let result: Result<PresenterMethods.Add.Result, QuireError>
         do throws(QuireError) {
-            result = .success(try await session.connection.call(PresenterMethods.Add.self, parameters))
+            // A number that is given out must not get lost with the task: nobody would answer for it.
+            result = .success(
+                try await session.connection.peer.finish(PresenterMethods.Add.self, parameters, handle: nil))
         } catch {
             result = .failure(error)
         }
