@@ -68,6 +68,45 @@ struct DocumentMachineTests {
         #expect(!machine.hasUnsavedChanges)
     }
 
+    @Test("What is undone during a save and another edit in its place are unsaved after it", arguments: [false, true])
+    func undoneMeanwhile(isSave: Bool) {
+        var machine = Self.opened()
+        machine.edited(.done)
+        machine.edited(.done)
+        let token = machine.changeCountToken
+        machine.edited(.undone)
+        machine.edited(.done)
+        if isSave { machine.saved(token: token, Self.second) } else { machine.edited(covering: token) }
+        #expect(machine.hasUnsavedChanges)
+        machine.edited(.undone)
+        #expect(machine.hasUnsavedChanges)
+        machine.saved(token: machine.changeCountToken, Self.second)
+        #expect(!machine.hasUnsavedChanges)
+    }
+
+    @Test("What is undone during a save and made again is saved")
+    func redoneMeanwhile() {
+        var machine = Self.opened()
+        machine.edited(.done)
+        machine.edited(.done)
+        let token = machine.changeCountToken
+        machine.edited(.undone)
+        machine.edited(.redone)
+        machine.saved(token: token, Self.second)
+        #expect(!machine.hasUnsavedChanges)
+    }
+
+    @Test("A save that failed when the content was there already does not take it for another's")
+    func failedAfterwards() {
+        var machine = Self.opened()
+        machine.edited(.done)
+        machine.saveFailed(written: Self.second)
+        #expect(machine.hasUnsavedChanges)
+        #expect(machine.state == .savingError)
+        #expect(!machine.planSave(token: machine.changeCountToken, over: Self.second).keepsOther)
+        #expect(machine.planSave(token: machine.changeCountToken, over: Self.first).keepsOther)
+    }
+
     @Test("What others wrote is loaded where nothing is unsaved, and kept beside the edits where something is")
     func reactions() {
         var machine = Self.opened()
@@ -82,7 +121,7 @@ struct DocumentMachineTests {
         expect(machine.changed(Self.first), .keepBoth)
         #expect(machine.state == .inConflict)
         let plan = machine.planSave(token: machine.changeCountToken, over: Self.first)
-        #expect(plan == .init(token: 1, keepsOther: true))
+        #expect(plan == .init(token: machine.changeCountToken, keepsOther: true))
         machine.saved(token: plan.token, ContentStamp(modifiedNanoseconds: 3_000, size: 9))
         #expect(machine.state == .normal)
         #expect(!machine.hasUnsavedChanges)
@@ -91,10 +130,11 @@ struct DocumentMachineTests {
     @Test("A save that nobody warned finds other content by itself, an ordinary one finds its own")
     func plans() {
         let machine = Self.opened()
-        #expect(!machine.planSave(token: 1, over: Self.first).keepsOther)
-        #expect(!machine.planSave(token: 1, over: nil).keepsOther)
-        #expect(machine.planSave(token: 1, over: Self.second).keepsOther)
-        #expect(machine.planSave(token: 1, over: ContentStamp(modifiedNanoseconds: 1_000, size: 6)).keepsOther)
+        let token = machine.changeCountToken
+        #expect(!machine.planSave(token: token, over: Self.first).keepsOther)
+        #expect(!machine.planSave(token: token, over: nil).keepsOther)
+        #expect(machine.planSave(token: token, over: Self.second).keepsOther)
+        #expect(machine.planSave(token: token, over: ContentStamp(modifiedNanoseconds: 1_000, size: 6)).keepsOther)
     }
 
     @Test("A stamp as young as the clock's tick proves nothing: what may have changed is read again")
@@ -119,7 +159,7 @@ struct DocumentMachineTests {
         machine.saveFailed()
         machine.foundConflicts(2)
         #expect(machine.state == [.savingError, .inConflict])
-        machine.saved(token: 0, Self.second)
+        machine.saved(token: machine.changeCountToken, Self.second)
         #expect(machine.state == .inConflict)
         machine.foundConflicts(0)
         #expect(machine.state == .normal)

@@ -8,10 +8,12 @@ extension Document {
     }
 
     /// For `updateChangeCount(withChangeCountToken:)`: what a save that begins now covers.
-    public var changeCountToken: Int { machine.changeCountToken }
+    public var changeCountToken: DocumentChangeToken { machine.changeCountToken }
 
     /// Counts as saved what was done until the token was taken; for subclasses that save by other ways.
-    public func updateChangeCount(withChangeCountToken token: Int) { alter { $0.edited(covering: token) } }
+    public func updateChangeCount(withChangeCountToken token: DocumentChangeToken) {
+        alter { $0.edited(covering: token) }
+    }
 
     /// Takes edits back and makes them again. Made when it is first asked for, or set; from then on it counts the edits that
     /// are registered with it: a group is an edit, undoing back to what was saved leaves nothing unsaved. What is loaded from

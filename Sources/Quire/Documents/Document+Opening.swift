@@ -66,6 +66,8 @@ extension Document {
         listening = Task { [weak self] in
             for await message in presenter.messages { await self?.hear(message) }
         }
+        // Made while the file was, which had none of it yet.
+        if hasUnsavedChanges { scheduleAutosave() }
     }
 
     /// Ends taking part, at once.

@@ -49,6 +49,8 @@ extension Document {
 
     /// One save, in its turn.
     func write(to url: URL) async throws {
+        // By what the content is known that is there, whatever comes after.
+        var written: ContentStamp?
         do {
             let token = machine.changeCountToken
             let contents: FileWrapper = try contents(forType: fileType)
@@ -56,10 +58,12 @@ extension Document {
             let (stamp, failure) = try await coordinator(presenter).coordinate(writingItemAt: url) { url in
                 let there = await LibraryExecutor.run { DocumentFile(url: url).stamp() }
                 let plan = machine.planSave(token: token, over: there)
-                return try await LibraryExecutor.run {
+                let (stamp, failure) = try await LibraryExecutor.run {
                     let stamp = try DocumentFile(url: url).replace(with: contents, keepsOther: plan.keepsOther)
                     return (stamp, attributes.write(to: url))
                 }
+                written = stamp
+                return (stamp, failure)
             }
             let keptOther = machine.state.contains(.inConflict)
             alter { $0.saved(token: token, stamp) }
@@ -67,7 +71,7 @@ extension Document {
             if let failure { report(failure) }
             if keptOther { await lookForConflicts() }
         } catch {
-            alter { $0.saveFailed() }
+            alter { $0.saveFailed(written: written) }
             throw error
         }
     }

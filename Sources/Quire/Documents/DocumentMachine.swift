@@ -20,7 +20,7 @@ struct DocumentMachine: Sendable {
     /// What a save has to do.
     struct SavePlan: Sendable, Equatable {
         /// Edits that the save covers; later ones stay unsaved.
-        let token: Int
+        let token: DocumentChangeToken
         /// The content that is there is not what the edits were made to: it is kept beside the document first.
         let keepsOther: Bool
     }
@@ -30,6 +30,10 @@ struct DocumentMachine: Sendable {
 
     private(set) var phase = Phase.closed
     private var changeCount = 0
+    /// Edits that were made in the place of undone ones, so many times: what was undone cannot be had again.
+    private var branch = 0
+    /// Edits that can be made again.
+    private var undone = 0
     private var writers = 0
     private var conflicts = 0
     private var savingFailed = false
@@ -55,8 +59,8 @@ struct DocumentMachine: Sendable {
         return state
     }
 
-    /// For `updateChangeCount(withToken:)`.
-    var changeCountToken: Int { changeCount }
+    /// What a save that begins now covers.
+    var changeCountToken: DocumentChangeToken { DocumentChangeToken(count: changeCount, branch: branch) }
 
     // MARK: Opening and closing
 
@@ -87,6 +91,13 @@ struct DocumentMachine: Sendable {
     /// Counts an edit.
     mutating func edited(_ kind: DocumentChangeKind) {
         switch kind {
+        case .undone: undone += 1
+        case .redone: undone = max(0, undone - 1)
+        case .done, .cleared:
+            if kind == .done, undone > 0 { branch += 1 }
+            undone = 0
+        }
+        switch kind {
         // What was saved was undone, and cannot be had again by undoing: it is unsaved until it is saved.
         case .done where changeCount < 0: changeCount = Self.outOfReach
         case .done, .redone: changeCount += 1
@@ -96,24 +107,36 @@ struct DocumentMachine: Sendable {
     }
 
     /// Counts as saved what was done until `token` was taken.
-    mutating func edited(covering token: Int) { changeCount -= token }
+    ///
+    /// Where something of it was undone since and something else was done, it may be out of reach: all is unsaved then until
+    /// the next save.
+    mutating func edited(covering token: DocumentChangeToken) {
+        changeCount = token.branch == branch ? changeCount - token.count : Self.outOfReach
+    }
 
     /// What a save that begins now has to do, where `there` is the content that it would replace.
-    func planSave(token: Int, over there: ContentStamp?) -> SavePlan {
+    func planSave(token: DocumentChangeToken, over there: ContentStamp?) -> SavePlan {
         let isOther = if let there, let known { !there.matches(known) } else { false }
         return SavePlan(token: token, keepsOther: isOther && phase == .open)
     }
 
     /// A save is done: edits made meanwhile stay unsaved.
-    mutating func saved(token: Int, _ stamp: ContentStamp?) {
-        changeCount -= token
+    mutating func saved(token: DocumentChangeToken, _ stamp: ContentStamp?) {
+        edited(covering: token)
         savingFailed = false
         otherContentIsThere = false
         known = stamp
     }
 
     /// A save failed: all stays unsaved.
-    mutating func saveFailed() { savingFailed = true }
+    ///
+    /// - Parameter written: by what the content is known that is there all the same; nil where it was not replaced.
+    mutating func saveFailed(written: ContentStamp? = nil) {
+        savingFailed = true
+        guard let written else { return }
+        known = written
+        otherContentIsThere = false
+    }
 
     // MARK: What others do
 
