@@ -236,6 +236,61 @@ struct DocumentTests {
         try await document.close()
     }
 
+    @Test("What is edited while the document is made is saved by itself")
+    func editedWhileMade() async throws {
+        let grants = AsyncStream.makeStream(of: (RPCIdentifier, RPCPeer).self)
+        let daemon = try FakeDaemon { request, peer in
+            switch request.method {
+            case CoordinationMethods.Acquire.name: grants.continuation.yield((request.id, peer))
+            case ItemMethods.Info.name: peer.answer(request.id, with: RPCError(QuireError(.notFound, "nothing")))
+            default: return FakeDaemon.Standard()
+            }
+            return nil
+        }
+        _ = try await daemon.connect()
+        let url = daemon.mountpoint.appending(path: "note.txt")
+        let document = GenericTextDocument(fileURL: url)
+        document.autosavingDelay = .milliseconds(1)
+        document.text = "first"
+        async let made: Void = document.save(to: url, for: .creating)
+        var asked = grants.stream.makeAsyncIterator()
+        for claim: UInt64 in [7, 8] {
+            let (id, peer) = try #require(await asked.next())
+            if claim == 7 { document.text = "second" }
+            peer.answer(id, with: CoordinationMethods.Acquire.Result(claim: claim, paths: [WirePath("note.txt")]))
+        }
+        try await made
+        while document.hasUnsavedChanges { await Self.wait(document) { if case .saved = $0 { true } else { false } } }
+        #expect(try Self.text(url) == "second")
+    }
+
+    @Test("What others wrote, and cannot be kept beside the edits, stays; nothing of a copy is left")
+    func keepingFails() async throws {
+        let daemon = try await Self.daemon()
+        let url = daemon.mountpoint.appending(path: "pack.bundle")
+        let document = try await Self.bundle(url)
+        try Data("theirs".utf8).write(to: url.appending(path: "text.txt"))
+        // Nobody copies a socket.
+        let socket = Glibc.socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
+        defer { close(socket) }
+        var address = sockaddr_un()
+        address.sun_family = sa_family_t(AF_UNIX)
+        let place = url.appending(path: "zz").path
+        withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: place.utf8) }
+        let bound = withUnsafePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                bind(socket, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
+            }
+        }
+        #expect(bound == 0)
+        document.package["text.txt"] = FileWrapper(regularFileWithContents: Data("mine".utf8))
+        document.updateChangeCount(.done)
+        await #expect(throws: (any Error).self) { try await document.autosave() }
+        #expect(document.hasUnsavedChanges && document.documentState.contains(.savingError))
+        #expect(try FileManager.default.contentsOfDirectory(atPath: daemon.mountpoint.path) == ["pack.bundle"])
+        #expect(try Self.text(url.appending(path: "text.txt")) == "theirs")
+    }
+
     @Test("While content comes the state says so, and progress how much has come")
     func progress() async throws {
         let answers = AsyncStream.makeStream(of: (RPCIdentifier, RPCPeer).self)

@@ -49,8 +49,17 @@ struct DocumentFile: Sendable {
         return ContentStamp(path: url.path)
     }
 
-    /// Puts what `build` makes at the URL that it is handed in the place of what is there, in one step.
-    func replace(_ build: (URL) throws -> Void) throws {
+    /// Puts a copy of `source` in the place of what is there, in one step; on disk when this returns.
+    func replace(withCopyOf source: URL) throws { try replace { try DurableCopy.make(of: source, at: $0) } }
+
+    /// Puts what `build` makes at the URL that it is handed, and writes through, in the place of what is there.
+    private func replace(_ build: (URL) throws -> Void) throws {
+        try staged(build, install: install)
+        try DurableCopy.flush(url.deletingLastPathComponent())
+    }
+
+    /// Builds something beside the document; nothing of it stays where that or installing it fails.
+    private func staged(_ build: (URL) throws -> Void, install: (URL) throws -> Void) throws {
         let staged = beside()
         do {
             try build(staged)
@@ -107,16 +116,25 @@ struct DocumentFile: Sendable {
         return lstat(url.path, &status) == 0 ? status.st_mode & S_IFMT : nil
     }
 
-    /// The name that sync gives to copies of a conflict: the daemon lists it as a version.
+    /// Copies what is there, under the name that sync gives to copies of a conflict: the daemon lists it as a version. Whole
+    /// and on disk when this returns, and nothing of it where it throws.
     private func keepOther() throws {
-        guard let name = FileName(url.lastPathComponent) else { return }
+        try staged({ try DurableCopy.make(of: url, at: $0) }, install: nameAsCopy)
+        try DurableCopy.flush(url.deletingLastPathComponent())
+    }
+
+    private func nameAsCopy(_ staged: URL) throws {
+        guard let name = FileName(url.lastPathComponent) else {
+            throw QuireError(.usage, "\(url.path) is no document's name")
+        }
         let style = Date.ISO8601FormatStyle(timeZone: .current).year().month().day()
         let names = ConflictName.candidates(
             original: name, date: Date.now.formatted(style), device: Self.deviceName)
         for copy in names.prefix(100) {
             let target = url.deletingLastPathComponent().appending(path: copy.description)
-            guard !FileManager.default.fileExists(atPath: target.path) else { continue }
-            return try FileManager.default.copyItem(at: url, to: target)
+            let result = quire_renameat2(AT_FDCWD, staged.path, AT_FDCWD, target.path, quire_RENAME_NOREPLACE)
+            if result < 0, errno == EEXIST { continue }
+            return try WrapperWriter.check(result, target)
         }
         throw QuireError(
             .failed, "\(url.path): it has too many conflict copies", remedy: "End them with `quire resolve`")

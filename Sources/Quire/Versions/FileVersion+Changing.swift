@@ -74,7 +74,7 @@ extension FileVersion {
                 .usage, "\(localizedName): the current version cannot be moved", remedy: "Move the document")
         }
         try await LibraryExecutor.run {
-            try DocumentFile(url: url).replace { try FileManager.default.copyItem(at: source, to: $0) }
+            try DocumentFile(url: url).replace(withCopyOf: source)
         }
         if options.contains(.byMoving) { try await remove() }
         return url

@@ -77,7 +77,7 @@ extension Driver {
         return try enterCopy(kept, in: directory)
     }
 
-    /// The same where the program empties the document: its content is copied.
+    /// The same where the program empties the document: its content is copied, and on disk before that is done.
     func keepMissed(beforeEmptying node: Node, _ status: stat, _ claim: HeldClaim?, by thread: pid_t)
         throws(DriverError) -> UntoldChange
     {
@@ -92,7 +92,10 @@ extension Driver {
             return raw
         }
         do throws(DriverError) {
-            try Self.copy(source, status, to: Descriptor(owning: raw), keepsOwner: runsAsRoot)
+            let copy = Descriptor(owning: raw)
+            try Self.copy(source, status, to: copy, keepsOwner: runsAsRoot)
+            try StoreCall.check(fsync(copy.raw))
+            try StoreCall.check(fsync(directory.raw))
         } catch {
             _ = name.withCString { unlinkat(directory.raw, $0, 0) }
             throw error

@@ -1,0 +1,35 @@
+import Foundation
+import Glibc
+
+/// Copies of documents that a loss of power takes nothing from. Blocks on the file system.
+enum DurableCopy {
+    /// Copies a file or a package to where nothing is; its content is on disk when this returns, its name once the directory
+    /// is flushed, too.
+    ///
+    /// - Throws: what Foundation throws; `CocoaError` for what the file system refuses. A part of the copy may be there then.
+    static func make(of source: URL, at target: URL) throws {
+        try FileManager.default.copyItem(at: source, to: target)
+        var status = stat()
+        try WrapperWriter.check(lstat(target.path, &status), target)
+        guard status.st_mode & S_IFMT == S_IFDIR else { return try flush(target, status) }
+        for name in try FileManager.default.subpathsOfDirectory(atPath: target.path) {
+            let part = target.appending(path: name, directoryHint: .notDirectory)
+            try WrapperWriter.check(lstat(part.path, &status), part)
+            try flush(part, status)
+        }
+        try flush(target)
+    }
+
+    /// Writes a file or a directory through; of symbolic links the directory that they are in is what counts.
+    private static func flush(_ url: URL, _ status: stat) throws {
+        if status.st_mode & S_IFMT != S_IFLNK { try flush(url) }
+    }
+
+    /// Writes a file, or the names in a directory, through.
+    static func flush(_ url: URL) throws {
+        let descriptor = open(url.path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC)
+        try WrapperWriter.check(descriptor, url)
+        defer { close(descriptor) }
+        try WrapperWriter.check(fsync(descriptor), url)
+    }
+}
