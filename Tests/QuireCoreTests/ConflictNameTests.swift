@@ -47,7 +47,10 @@ import Testing
                 let name = ConflictName.make(original: original, date: "2026-01-01", device: "device", attempt: 12)
                 let text = try #require(name.string, "not UTF-8: \(name)")
                 #expect(name.bytes.count <= 255 && text.hasSuffix(" from device 12).txt") && text.hasPrefix(unit))
-                #expect(ConflictName(name) != nil)
+                let read = try #require(ConflictName(name))
+                let short = try #require(FileName(unit + ".txt"))
+                #expect(read.isCopy(of: original) && (read.original == original || read.mayBeCut), "\(count) \(unit)")
+                #expect(!read.isCopy(of: "other.txt") && !read.isCopy(of: short))
             }
         }
     }

@@ -9,21 +9,21 @@ import Testing
     let clock = TestClock()
     let provider = MemoryProvider()
 
-    /// A device with `a`, "from one", and a conflict copy of it, "from two"; all of it is here.
-    private func conflict() async throws -> (device: Device, copy: RelativePath) {
+    /// A device with a document, "from one", and a conflict copy of it, "from two"; all of it is here.
+    private func conflict(_ document: RelativePath = "a") async throws -> (device: Device, copy: RelativePath) {
         let one = try Device("one", provider: provider, clock: clock)
         let two = try Device("two", provider: provider, clock: clock)
-        try one.write("a", "base")
+        try one.write(document, "base")
         await one.sync()
         await two.sync()
-        _ = try await two.open("a")
-        try one.write("a", "from one")
-        try two.write("a", "from two")
+        _ = try await two.open(document)
+        try one.write(document, "from one")
+        try two.write(document, "from two")
         await one.sync()
         guard case .unresolved(let conflicts, _, _) = await two.sync(), let copy = conflicts.first else {
             throw QuireError(.failed, "no conflict")
         }
-        #expect(try await two.open("a") == "from one" && two.text(copy) == "from two")
+        #expect(try await two.open(document) == "from one" && two.text(copy) == "from two")
         return (two, copy)
     }
 
@@ -67,6 +67,19 @@ import Testing
         #expect(try versions(device) == ["from one", "from two"])
         #expect(await device.sync() == .settled)
         #expect(provider.contents(at: "a") == Array("saved".utf8))
+    }
+
+    @Test("A copy whose name does not say which document it is of does not become another; the document can stay")
+    func cutName() async throws {
+        let name = String(repeating: "n", count: 240) + ".txt"
+        let document = try #require(RelativePath(parsing: name))
+        let (device, copy) = try await conflict(document)
+        #expect(copy.isConflictCopy(of: document) && copy.documentOfConflict != document)
+        await #expect(throws: QuireError.self) { try await device.service.resolveConflict(copy, keep: .copy) }
+        #expect(try device.text(copy) == "from two" && device.text(document) == "from one")
+        #expect(try Set(device.listing().keys) == [copy, document])
+        try await device.service.resolveConflict(copy, keep: .original)
+        #expect(try device.text(copy) == nil && device.text(document) == "from one" && versions(device) == ["from two"])
     }
 
     @Test("What is saved into a document once its content was kept is not replaced by a conflict copy")

@@ -3,8 +3,10 @@
 ///
 /// A copy is recognised by its name alone, so every device lists it, whichever made it.
 public struct ConflictName: Sendable, Equatable {
-    /// The name of the document that it is a copy of.
+    /// The name of the document that it is a copy of; its beginning, where that was too long to have the rest added.
     public let original: FileName
+    /// Whether the copy's name is so long that the document's may have been cut.
+    package let mayBeCut: Bool
     /// `YYYY-MM-DD`.
     public let date: String
     /// The display name of the device whose version this is.
@@ -25,6 +27,7 @@ public struct ConflictName: Sendable, Equatable {
         guard Self.isDate(date), let original = FileName(String(text[..<open.lowerBound] + tail[close...].dropFirst()))
         else { return nil }
         self.original = original
+        mayBeCut = name.bytes.count >= Self.longest - Self.mostDropped
         self.date = String(date)
         self.device = String(tail[from.upperBound..<close])
     }
@@ -43,10 +46,24 @@ public struct ConflictName: Sendable, Equatable {
         let number = attempt > 1 ? " \(attempt)" : ""
         let mark = Array("\(opening)\(date)\(separator)\(String(shownDevice.prefix(40)))\(number))".utf8)
         let (stem, suffix) = original.stemAndExtension
-        let room = max(0, 255 - mark.count - suffix.count)
+        let room = max(0, longest - mark.count - suffix.count)
         let kept = Array(stem.prefix(cutLength(stem, atMost: room)))
-        return FileName(unchecked: kept + mark + suffix.prefix(255 - mark.count - kept.count))
+        return FileName(unchecked: kept + mark + suffix.prefix(longest - mark.count - kept.count))
     }
+
+    /// Whether it is the name of a copy of the document of that name.
+    package func isCopy(of document: FileName) -> Bool {
+        if original == document { return true }
+        guard mayBeCut else { return false }
+        let (stem, suffix) = document.stemAndExtension
+        let cut = original.bytes.dropLast(suffix.count)
+        return original.bytes.suffix(suffix.count) == suffix && cut.count < stem.count && stem.starts(with: cut)
+    }
+
+    /// Bytes of a name.
+    private static let longest = 255
+    /// Bytes that are free in the longest name, where the next character of the document's had no room.
+    private static let mostDropped = 3
 
     /// The names for a new conflict copy, in the order in which they are tried: 1,000 for a document, a day and a device.
     package static func candidates(
@@ -82,6 +99,12 @@ extension RelativePath {
     package var documentOfConflict: RelativePath? {
         guard let name, let parent, let conflict = ConflictName(name) else { return nil }
         return parent.appending(conflict.original)
+    }
+
+    /// Whether this is, by its name, a conflict copy of `document`, beside it.
+    package func isConflictCopy(of document: RelativePath) -> Bool {
+        guard let name, let other = document.name, parent == document.parent else { return false }
+        return ConflictName(name)?.isCopy(of: other) ?? false
     }
 }
 

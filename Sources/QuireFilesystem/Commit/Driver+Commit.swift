@@ -88,8 +88,8 @@ extension Driver {
             return coordinator.enter { $0.appeared(path) } + enterVersion(.gained, path)
         case .install, .makeDirectory, .setAttributes: return coordinator.enter { $0.changed(path) }
         // A local version that gives its name to the provider's: who presents the document stays with the document.
-        case .move(let destination) where destination.documentOfConflict == path:
-            return coordinator.enter { $0.appeared(destination) } + enterVersion(.gained, destination)
+        case .move(let destination) where destination.isConflictCopy(of: path):
+            return coordinator.enter { $0.appeared(destination) } + enterVersion(.gained, destination, of: path)
         case .move(let destination):
             let moved = coordinator.enter { $0.moved(from: path, to: destination) }
             return destination.documentOfConflict == nil ? moved + enterVersion(.resolved, path) : moved
@@ -98,8 +98,12 @@ extension Driver {
     }
 
     /// Of a conflict copy that came or went, what the presenters of the document are told.
-    private func enterVersion(_ event: VersionEvent, _ copy: RelativePath) -> UntoldChange {
-        guard let document = copy.documentOfConflict, let name = copy.name else { return .nothing }
+    ///
+    /// - Parameter document: by the copy's name where it is not known.
+    private func enterVersion(
+        _ event: VersionEvent, _ copy: RelativePath, of document: RelativePath? = nil
+    ) -> UntoldChange {
+        guard let document = document ?? copy.documentOfConflict, let name = copy.name else { return .nothing }
         return services.coordinator.enter { $0.versionChanged(event, id: name.description, of: document) }
     }
 

@@ -187,7 +187,8 @@ extension SyncService {
     /// Ends a conflict: one version stays under the document's name, the other goes to the kept versions.
     ///
     /// - Parameter path: of the conflict copy, below the drive's root.
-    /// - Throws: `.usage` where `path` is no conflict copy's name; `.notFound`; `.busy`.
+    /// - Throws: `.usage` where `path` is no conflict copy's name, or one that does not say which document its content would
+    ///   become; `.notFound`; `.busy`.
     package func resolveConflict(_ path: RelativePath, keep choice: ConflictChoice) async throws(QuireError) {
         guard let name = path.name, let conflict = ConflictName(name), let directory = path.parent else {
             throw QuireError(.usage, "\(path) is not the name of a conflict copy", remedy: "See quire conflicts.")
@@ -201,6 +202,11 @@ extension SyncService {
         // What goes to the kept versions must be here, too.
         if case .dataless = copy.entry.content { try await download(path) }
         let document = choice == .copy ? try await whole(original) : nil
+        guard choice == .original || document != nil || !conflict.mayBeCut else {
+            throw QuireError(
+                .usage, "\(path): the document's name was cut to make this one, and does not say which document it is",
+                remedy: "Move the copy over the document yourself, as with mv")
+        }
         do throws(SyncFailure) {
             switch choice {
             case .copy: try await replace(original, document, byCopyAt: path, engine.context)
