@@ -264,6 +264,54 @@ struct DocumentTests {
         #expect(try Self.text(url) == "second")
     }
 
+    private static func grant(_ asked: (RPCIncoming, RPCPeer)?) throws {
+        let (request, peer) = try #require(asked)
+        peer.answer(request.id, with: CoordinationMethods.Acquire.Result(claim: 7, paths: [WirePath("note.txt")]))
+    }
+
+    /// Whoever asks the document waits for the answer, and the document's own save waits for them: it came before.
+    @Test(
+        "A save that waits for access gives way to a question, which saves; it is no failure",
+        arguments: ["saveChanges", "relinquishToWriter", "accommodateDeletion"])
+    func givesWay(question: String) async throws {
+        let grants = AsyncStream.makeStream(of: (RPCIncoming, RPCPeer).self)
+        let daemon = try FakeDaemon { request, peer in
+            switch request.method {
+            case CoordinationMethods.Acquire.name:
+                grants.continuation.yield((request, peer))
+                Task {
+                    await request.cancelled.wait()
+                    peer.answer(request.id, with: RPCError(code: RPCError.cancelled, message: "cancelled"))
+                }
+            case ItemMethods.Info.name: peer.answer(request.id, with: RPCError(QuireError(.notFound, "nothing")))
+            default: return FakeDaemon.Standard()
+            }
+            return nil
+        }
+        _ = try await daemon.connect()
+        let url = try daemon.document("note.txt", "old")
+        var asked = grants.stream.makeAsyncIterator()
+        async let opened = GenericTextDocument.open(at: url)
+        try await Self.grant(asked.next())
+        let document = try await opened
+        document.autosavingDelay = nil
+        document.text = "new"
+        let saving = Task { try await document.save(to: url, for: .overwriting) }
+        _ = try #require(await asked.next())
+        async let answered = Self.ask(daemon, question, document, question: 3)
+        try await Self.grant(asked.next())
+        _ = try await answered
+        #expect(try Self.text(url) == "new")
+        if question == "accommodateDeletion" {
+            await #expect(throws: QuireError.self) { try await saving.value }
+            #expect(document.documentState == .closed)
+        } else {
+            try await Self.grant(asked.next())
+            try await saving.value
+            #expect(!document.documentState.contains(.savingError))
+        }
+    }
+
     @Test("What others wrote, and cannot be kept beside the edits, stays; nothing of a copy is left")
     func keepingFails() async throws {
         let daemon = try await Self.daemon()

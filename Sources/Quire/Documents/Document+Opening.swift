@@ -31,7 +31,7 @@ extension Document {
     ///
     /// - Throws: what kept it from being saved; it is open still.
     public func close() async throws {
-        try await turns.run {
+        try await turns.runGivingWay {
             guard machine.phase == .open else { return }
             while hasUnsavedChanges { try await write(to: place) }
             end()
@@ -42,7 +42,7 @@ extension Document {
     ///
     /// - Throws: what reading and `load(fromContents:ofType:)` throw; the document is as it was then.
     public func revert(toContentsOf url: URL) async throws {
-        try await turns.run { try await reload(from: url) }
+        try await turns.runGivingWay { try await reload(from: url) }
     }
 
     // MARK: For the document's own parts
@@ -89,7 +89,11 @@ extension Document {
     /// Made with the presenter, so that the document is not asked of its own accesses, and goes ahead of whoever asks it.
     func coordinator(
         _ presenter: DocumentPresenter?, progress: FileCoordinator.ProgressHandler? = nil
-    ) -> FileCoordinator { FileCoordinator(filePresenter: presenter, progress: progress) }
+    ) -> FileCoordinator {
+        let coordinator = FileCoordinator(filePresenter: presenter, progress: progress)
+        turns.coordinator = coordinator
+        return coordinator
+    }
 
     /// In an access.
     static func read(_ url: URL) async throws -> (FileWrapper, ContentStamp?) {

@@ -6,6 +6,7 @@ extension Document {
     /// Somebody is about to write: what is unsaved is saved first, so that it is what the writer adds to. Where that fails
     /// both are kept, as after any change with unsaved edits.
     func relinquishToWriter() async {
+        turns.giveWay()
         do {
             try await autosave()
         } catch {
@@ -15,20 +16,26 @@ extension Document {
     }
 
     /// Somebody is about to read, and asks that edits be saved.
-    func saveBecauseAsked() async throws { try await autosave() }
+    func saveBecauseAsked() async throws {
+        turns.giveWay()
+        try await autosave()
+    }
 
     /// The file is about to go, or to be replaced: what is unsaved is saved, so that whoever deletes has it, and the document
     /// closes.
     func accommodateDeletion() async {
-        await turns.run {
-            guard machine.phase == .open else { return }
+        turns.giveWay()
+        await turns.runGivingWay {
+            guard machine.phase == .open else { return true }
             do {
                 if hasUnsavedChanges { try await write(to: place) }
             } catch {
+                if turns.isGivingWay(error) { return false }
                 report(error)
             }
             end()
             event.yield(.deleted)
+            return true
         }
     }
 
@@ -48,7 +55,7 @@ extension Document {
     /// Compares what is there with what was read or saved, in a coordinated read, and reads it where nothing is lost by that.
     private func lookForChange() async {
         do {
-            try await turns.run {
+            try await turns.runGivingWay {
                 guard machine.phase == .open else { return }
                 try await loadIfChanged()
             }

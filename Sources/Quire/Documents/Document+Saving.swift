@@ -8,7 +8,7 @@ extension Document {
     /// - Throws: as `save(to:for:)`.
     @discardableResult
     public func autosave() async throws -> Bool {
-        try await turns.run {
+        try await turns.runGivingWay {
             guard machine.phase == .open, hasUnsavedChanges else { return false }
             try await write(to: place)
             return true
@@ -25,7 +25,7 @@ extension Document {
     ///   what `contents(forType:)` and `fileAttributesToWrite(to:for:)` throw; what coordinating and writing throw. All stays
     ///   unsaved then, and the state has `.savingError`.
     public func save(to url: URL, for operation: DocumentSaveOperation) async throws {
-        try await turns.run {
+        try await turns.runGivingWay {
             switch operation {
             case .overwriting:
                 guard machine.phase == .open, url.path == place.path else {
@@ -71,7 +71,7 @@ extension Document {
             if let failure { report(failure) }
             if keptOther { await lookForConflicts() }
         } catch {
-            alter { $0.saveFailed(written: written) }
+            if !turns.isGivingWay(error) { alter { $0.saveFailed(written: written) } }
             throw error
         }
     }
