@@ -135,7 +135,8 @@ import Testing
         var capabilities = MemoryProvider.full
         capabilities.earlierVersions = true
         let keeping = MemoryProvider(capabilities: capabilities)
-        let device = try Device("two", provider: FaultyProvider(keeping), clock: clock)
+        let faulty = FaultyProvider(keeping)
+        let device = try Device("two", provider: faulty, clock: clock)
         for text in ["one", "two two", "three three"] {
             try device.write("doc", text)
             #expect(await device.sync() == .settled)
@@ -147,6 +148,16 @@ import Testing
         #expect(try Device.text(of: OwnedDescriptor.open(fetched, O_RDONLY)) == "one")
         #expect(try await device.service.fetchEarlier("none", of: "doc") == nil)
         #expect(try await device.service.fetchEarlier(oldest.version.rawValue, of: "none") == nil)
+        var longer = oldest
+        longer.size = ByteCount(4)
+        let context = try #require(device.service.engine(for: "doc")?.context)
+        let short = await #expect(throws: SyncFailure.self) {
+            try await Downloader(context: context).fetchEarlier(longer)
+        }
+        #expect(short?.message.contains("3 bytes arrived") == true)
+        // Listed, and let go before it came.
+        faulty.inject(Fault(.fetch, .failBefore(ProviderError(.notFound, "expired"))))
+        #expect(try await device.service.fetchEarlier(oldest.version.rawValue, of: "doc") == nil)
         keeping.isOnline = false
         let error = await #expect(throws: QuireError.self) {
             try await device.service.fetchEarlier(oldest.version.rawValue, of: "doc")

@@ -69,8 +69,14 @@ struct Downloader: Sendable {
         let reservation = try await context.space.reserve(item.size, for: context.drivePath(item.path))
         defer { reservation.release() }
         let destination = context.staging.uniquePath("download")
-        do {
+        do throws(SyncFailure) {
             let fetched = try await transfer(item.path, item.version, to: destination, nil)
+            guard fetched.size == item.size else {
+                throw SyncFailure(
+                    .park,
+                    "of an earlier version of \(item.path) \(fetched.size.bytes) bytes arrived, and the provider tells "
+                        + "that it has \(item.size.bytes)")
+            }
             try await finish(destination, fetched.mtime, 0o600)
             return FetchedContent(stagedPath: destination, item: fetched)
         } catch {

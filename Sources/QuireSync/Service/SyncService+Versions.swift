@@ -1,3 +1,4 @@
+import Glibc
 package import QuireCore
 
 /// Earlier versions that a provider keeps by itself.
@@ -27,6 +28,8 @@ extension SyncService {
         do throws(SyncFailure) {
             return try await Downloader(context: place.context).fetchEarlier(item).stagedPath
         } catch {
+            // The provider let it go after it was listed.
+            if error.remedy == .look, error.errno == ENOENT { return nil }
             throw Self.failure(error.remedy == .offline || error.remedy == .later, error.message)
         }
     }
