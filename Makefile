@@ -18,7 +18,8 @@
 # make docs            check the documents, regenerate the manual page
 # make thumbnails-sheet  pictures of documents of each kind, as a device shows them that has none of their content
 #                      [OUTPUT=.build/thumbnails.png]
-# make test-providers  the tests of providers, with Apache, lighttpd, nginx, sabre/dav, rclone, SeaweedFS and moto as servers
+# make test-providers  the tests of providers, with Apache, lighttpd, nginx, sabre/dav (also as a stand-in for
+#                      Nextcloud), rclone, SeaweedFS and moto as servers
 #                      [SERVERS=apache,nginx]
 # make test-ceph       the same with Ceph's RADOS Gateway, which takes 300 MB to install and is not part of CI
 # make test-convergence  three devices at a server in bad weather, with a ledger of all that they wrote  [OPERATIONS=10000] [SERVERS=apache]

@@ -9,6 +9,8 @@ extension EndToEnd {
                 StorageServers.started[$0] != nil
             }
         }
+        /// Those that keep what is replaced.
+        static var keepers: [String] { StorageServers.versionKeepers.filter { StorageServers.started[$0] != nil } }
         /// One that has neither locks nor conditions.
         static var lossy: [String] { StorageServers.started.keys.filter { $0 == "unlocked" } }
 
@@ -40,8 +42,8 @@ extension EndToEnd {
         }
 
         @Test(
-            "Versions that a bucket keeps are listed and restored",
-            arguments: servers.filter(StorageServers.versionKeepers.contains))
+            "Versions that a bucket or a server keeps are listed and restored, and what was restored over is kept, too",
+            arguments: keepers)
         func bucketVersions(server: String) async throws {
             try await withThreeVersions(server) { one, two in
                 let listed = try await two.quire("versions", "doc").require(0).output.split(separator: "\n")
@@ -59,9 +61,20 @@ extension EndToEnd {
             }
         }
 
+        @Test("Adding an account tells that it keeps versions", arguments: keepers)
+        func addingKeeper(server: String) async throws {
+            let account = try await StorageServers.account(server)
+            try await StorageServers.keepVersions(account)
+            try await Workspace.use { workspace in
+                let drive = try await workspace.drive()
+                let added = try await drive.add(account).require(0)
+                #expect(added.errors.contains("earlier versions: yes"), "\(added.errors)")
+            }
+        }
+
         @Test(
-            "An app downloads a version that only the bucket keeps: it is among the others then, the same as before",
-            arguments: servers.filter(StorageServers.versionKeepers.contains))
+            "An app downloads a version that only the provider keeps: it is among the others then, the same as before",
+            arguments: keepers)
         func downloadedVersion(server: String) async throws {
             try await withThreeVersions(server) { one, two in
                 let doc = "\(two.mountpoint)/doc"

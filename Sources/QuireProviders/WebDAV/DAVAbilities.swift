@@ -38,6 +38,8 @@ struct DAVAbilities: Sendable, Hashable {
     /// Two writes of the same size within a second may have the same version.
     var isTimeBased = false
     var journal: Journal?
+    /// Where the server lists what it keeps of documents by itself; nil where it keeps nothing.
+    var history: DAVHistory?
     var longestName = 255
     /// Listings leave out names that begin with a dot.
     var hidesDotNames = false
@@ -52,7 +54,8 @@ struct DAVAbilities: Sendable, Hashable {
     var capabilities: ProviderCapabilities {
         ProviderCapabilities(
             conditionalWrites: locks ? .locked : .detected, stableIdentifiers: false, directoryMoves: true,
-            symlinks: false, attributes: stamps, arbitraryNames: false, folding: folding, longestName: longestName,
+            symlinks: false, attributes: stamps, arbitraryNames: false, earlierVersions: history != nil,
+            folding: folding, longestName: longestName,
             versionGranularity: isTimeBased ? .milliseconds(1100) : .zero)
     }
 

@@ -13,6 +13,9 @@ struct DAVAddress: Sendable {
         self.base = names.flatMap { [0x2F] + $0 }
     }
 
+    /// The names of the account's root.
+    var names: [[UInt8]] { base.split(separator: 0x2F).map(Array.init) }
+
     /// Where this is, for people.
     var place: String { "\(origin)\(target(.root).dropLast())" }
 
@@ -30,9 +33,7 @@ struct DAVAddress: Sendable {
     /// The path that an href stands for: a whole URL or an absolute path, encoded in any way, with or without a slash at
     /// the end; nil where it lies outside of the account's root, or is no path.
     func path(href: String) -> RelativePath? {
-        let text = href.trimmed
-        let target = text.hasPrefix("/") ? text : HTTPOrigin.parse(text)?.target
-        guard let target else { return nil }
+        guard let target = Self.target(href: href) else { return nil }
         let bytes = PercentEncoding.decode(target)
         guard bytes.starts(with: base), bytes.count == base.count || bytes[base.count] == 0x2F else { return nil }
         var names: [FileName] = []
@@ -41,5 +42,11 @@ struct DAVAddress: Sendable {
             names.append(name)
         }
         return RelativePath(names)
+    }
+
+    /// The path in a whole URL or an absolute path, encoded as it came; nil for anything else.
+    static func target(href: String) -> String? {
+        let text = href.trimmed
+        return text.hasPrefix("/") ? text : HTTPOrigin.parse(text)?.target
     }
 }

@@ -10,6 +10,23 @@ enum DAVBodies {
         <D:prop><D:resourcetype/><D:getcontentlength/><D:getlastmodified/><D:getetag/><q:\(DAVStamp.name)/></D:prop>
         """
 
+    /// Asks also which document it is, whatever its path, and who asks (RFC 5397): see `DAVHistory`.
+    static let identified = document(
+        """
+        <D:propfind xmlns:D="DAV:" xmlns:o="\(DAVMultistatus.ownCloud)"><D:prop><D:resourcetype/><D:getcontentlength/>\
+        <D:getlastmodified/><D:getetag/><D:current-user-principal/><o:fileid/></D:prop></D:propfind>
+        """)
+
+    static let principal = document(
+        "<D:propfind xmlns:D=\"DAV:\"><D:prop><D:current-user-principal/></D:prop></D:propfind>")
+
+    /// Asks for what earlier versions are made of.
+    static let revisions = document(
+        """
+        <D:propfind xmlns:D="DAV:"><D:prop><D:resourcetype/><D:getcontentlength/><D:getlastmodified/></D:prop>\
+        </D:propfind>
+        """)
+
     static let syncToken = document("<D:propfind xmlns:D=\"DAV:\"><D:prop><D:sync-token/></D:prop></D:propfind>")
 
     /// Asks what changed at any depth (RFC 6578 §6.1).

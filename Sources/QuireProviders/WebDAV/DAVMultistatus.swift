@@ -2,6 +2,9 @@ import QuireCore
 
 /// Reads a 207 answer (RFC 4918 §13), resource by resource.
 final class DAVMultistatus: XMLReceiver {
+    /// The namespace of properties that ownCloud has invented, and Nextcloud has.
+    static let ownCloud = "http://owncloud.org/ns"
+
     /// Most resources of one answer.
     static let limit = 2_000_000
 
@@ -63,6 +66,7 @@ final class DAVMultistatus: XMLReceiver {
         case _ where open.last == "responsedescription" && open.count < 5: current.words = text
         default:
             lock(text)
+            if open.suffix(2) == ["current-user-principal", "href"] { pending.principal = DAVPrincipal(href: text) }
             guard open.count == 5, open.starts(with: ["multistatus", "response", "propstat", "prop"]) else { return }
             property(space, name, text)
         }
@@ -91,6 +95,7 @@ final class DAVMultistatus: XMLReceiver {
         case ("DAV:", "quota-available-bytes"): pending.freeBytes = Int64(text)
         case ("DAV:", "sync-token"): pending.syncToken = text.trimmed
         case (DAVStamp.space, DAVStamp.name): pending.stamp = text
+        case (Self.ownCloud, "fileid"): pending.document = FileName(text.trimmed)
         default: break
         }
     }
@@ -106,6 +111,8 @@ final class DAVMultistatus: XMLReceiver {
         current.stamp = pending.stamp ?? current.stamp
         current.freeBytes = pending.freeBytes ?? current.freeBytes
         current.syncToken = pending.syncToken ?? current.syncToken
+        current.document = pending.document ?? current.document
+        current.principal = pending.principal ?? current.principal
     }
 
     /// The number in `HTTP/1.1 200 OK`.

@@ -39,6 +39,13 @@ struct DAVProbe {
         try await !(client.list(.root) ?? []).contains { $0.path == StoreLayout.control }
     }
 
+    /// Where the server lists what it keeps of documents, found without making anything: it is asked about the drive's mark.
+    static func history(_ client: DAVClient) async throws(ProviderError) -> DAVHistory? {
+        let told = try await client.propfind(StoreLayout.mark, depth: "0", body: DAVBodies.identified)
+        guard let mark = told?.first(where: { $0.path == StoreLayout.mark }) else { return nil }
+        return try await DAVHistoryProbe(client: client).run(mark.resource)
+    }
+
     /// - Parameter root: a directory of the probe's own, which is there before anything is tried.
     init(client: DAVClient, root: RelativePath) {
         self.client = client
@@ -87,8 +94,11 @@ struct DAVProbe {
         return answer
     }
 
-    private func resource(_ path: RelativePath) async throws(ProviderError) -> DAVResource {
-        guard let found = try await client.propfind(path, depth: "0")?.first(where: { $0.path == path }) else {
+    private func resource(
+        _ path: RelativePath, _ body: [UInt8] = DAVBodies.propfind
+    ) async throws(ProviderError) -> DAVResource {
+        let told = try await client.propfind(path, depth: "0", body: body)
+        guard let found = told?.first(where: { $0.path == path }) else {
             throw ProviderError(.failed, "what is written to the account cannot be found there again")
         }
         return found.resource
@@ -98,15 +108,18 @@ struct DAVProbe {
         try await resource(path).item(path, stamps: false).version
     }
 
-    /// Writes the same number of bytes several times within a second.
+    /// Writes the same number of bytes several times within a second, and asks for what is kept of that.
     private mutating func tryVersions() async throws(ProviderError) {
         var seen: [ProviderVersion] = []
+        var document = DAVResource()
         for round in 0..<4 {
             let answer = try await put(child("versions"), "\(round)")
             guard answer.isSuccess else { throw client.transport.error(answer, "the account cannot be written to") }
-            seen.append(try await version(child("versions")))
+            document = try await resource(child("versions"), DAVBodies.identified)
+            seen.append(try document.item(child("versions"), stamps: false).version)
         }
         abilities.isTimeBased = Set(seen).count < seen.count
+        abilities.history = try await DAVHistoryProbe(client: client).run(document)
     }
 
     private mutating func tryConditions() async throws(ProviderError) {

@@ -25,6 +25,10 @@ struct DAVResource: Sendable {
     var freeBytes: Int64?
     /// Of a collection, where that was asked: what changed since can be asked for with it.
     var syncToken: String?
+    /// Which document it is, where that was asked and the server tells.
+    var document: DAVRevision.Document?
+    /// Who asks, where that was asked and the server tells.
+    var principal: DAVPrincipal?
     /// The locks it has, where that was asked and the server tells.
     var locks: [KnownLock] = []
     /// Whether any property came.

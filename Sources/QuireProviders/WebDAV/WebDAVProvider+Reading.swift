@@ -37,6 +37,9 @@ extension WebDAVProvider {
     ) async throws(ProviderError) -> RemoteItem {
         try validate(path)
         try checkConnected()
+        if let revision = DAVRevision(version) {
+            return try await fetch(path, revision, to: destination, progress: progress)
+        }
         let pool = client.transport.pool
         let sink = FileSink(destination, for: path, pool: pool)
         let answer: HTTPAnswer
@@ -120,9 +123,13 @@ extension WebDAVProvider {
     }
 
     /// One look.
-    private func resource(_ path: RelativePath) async throws(ProviderError) -> DAVResource? {
+    ///
+    /// - Parameter body: what is asked.
+    func resource(
+        _ path: RelativePath, _ body: [UInt8] = DAVBodies.propfind
+    ) async throws(ProviderError) -> DAVResource? {
         do throws(ProviderError) {
-            return try await client.propfind(path, depth: "0")?.first { $0.path == path }?.resource
+            return try await client.propfind(path, depth: "0", body: body)?.first { $0.path == path }?.resource
         } catch {
             // Below a file is nothing, which servers say in different ways.
             guard [.permissionDenied, .unsupported, .failed, .parentMissing].contains(error.code),

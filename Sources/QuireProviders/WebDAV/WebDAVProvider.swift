@@ -131,6 +131,7 @@ package final class WebDAVProvider: DocumentProvider {
         abilities.hidesDotNames = try await DAVProbe.hidesDotNames(client)
         abilities.isTimeBased = true
         guard abilities.locks else { throw refusal }
+        abilities.history = try await DAVProbe.history(client)
         begin(abilities, isTried: false)
     }
 

@@ -34,7 +34,7 @@ enum StorageServers {
 
     static func account(_ name: String) async throws -> Account {
         let url = try #require(started[name])
-        let host = url.dropFirst("http://".count).prefix { $0 != "/" }
+        let host = url.dropFirst("http://".count).dropLast()
         let collection = "drive-\(UInt32.random(in: 0 ... .max))"
         if stores.contains(name) {
             let bucket = "\(host)/\(collection)"
@@ -49,11 +49,12 @@ enum StorageServers {
 
     /// Object stores among them.
     static let stores = ["seaweedfs", "moto", "ceph"]
-    /// Those that heed conditions in a bucket that keeps versions, too.
-    static let versionKeepers = ["seaweedfs", "moto"]
+    /// Those that heed conditions in a bucket that keeps versions, too, and a WebDAV server that keeps what is replaced.
+    static let versionKeepers = ["seaweedfs", "moto", "revisions"]
 
     /// Has a bucket keep what is replaced in it.
     static func keepVersions(_ account: Account) async throws {
+        guard stores.contains(account.name) else { return }
         let wish =
             "<VersioningConfiguration xmlns=\"http://s3.amazonaws.com/doc/2006-03-01/\"><Status>Enabled</Status>"
             + "</VersioningConfiguration>"

@@ -26,6 +26,7 @@ extension DAVStandIn.State {
         request.path = place(request.path)
         log.append("\(request.method) \(request.path)")
         noteHalf(request)
+        if let told = tellHistory(request) { return told }
         switch request.method {
         case "PROPFIND": return list(request)
         case "REPORT": return report(request)
@@ -114,10 +115,13 @@ extension DAVStandIn.State {
     @discardableResult
     mutating func write(_ path: String, _ text: String) -> Bool {
         guard nodes[Self.parent(path)]?.isCollection == true else { return false }
-        let isNew = nodes[path] == nil
+        let old = nodes[path]
+        let isNew = old == nil
         tag += 1
         nodes[path] = DAVStandIn.Node(
-            isCollection: false, content: Array(text.utf8), tag: tag, stamp: nodes[path]?.stamp)
+            isCollection: false, content: Array(text.utf8), tag: tag, stamp: old?.stamp, number: old?.number ?? tag,
+            time: tag,
+            kept: (old?.kept ?? []) + (old.map { [DAVStandIn.Kept(time: $0.time, content: $0.content)] } ?? []))
         nodes[Self.parent(path)]?.names.insert(Self.name(path))
         note(path, isName: isNew)
         return true
@@ -220,7 +224,7 @@ extension DAVStandIn.State {
         return ("207 Multi-Status", multistatus("\(body)<D:sync-token>\(Self.scheme)\(end)</D:sync-token>"))
     }
 
-    private func multistatus(_ body: String) -> String {
+    func multistatus(_ body: String) -> String {
         "<?xml version=\"1.0\"?>\n<D:multistatus xmlns:D=\"DAV:\" xmlns:q=\"urn:quire\">\(body)</D:multistatus>"
     }
 
@@ -247,7 +251,11 @@ extension DAVStandIn.State {
         } else {
             properties += "<D:getcontentlength>\(node.content.count)</D:getcontentlength>"
             properties += "<D:getetag>\"\(node.tag)\"</D:getetag>"
-            properties += "<D:getlastmodified>Sun, 06 Nov 1994 08:49:37 GMT</D:getlastmodified>"
+            if manners.history == nil {
+                properties += "<D:getlastmodified>Sun, 06 Nov 1994 08:49:37 GMT</D:getlastmodified>"
+            } else {
+                properties += historyProperties(node)
+            }
         }
         return """
             <D:response><D:href>\(href)\(node.isCollection ? "/" : "")</D:href><D:propstat><D:prop>\(properties)</D:prop>\

@@ -61,6 +61,8 @@ final class DAVStandIn: Sendable {
         var stampsRetag = false
         /// A name that stays behind where a collection with it is moved.
         var unmoved: String?
+        /// What is replaced is kept.
+        var history: History?
     }
 
     struct Node: Sendable {
@@ -69,6 +71,11 @@ final class DAVStandIn: Sendable {
         var tag: Int
         var stamp: String?
         var names: Set<String> = []
+        /// The document's own, wherever it is.
+        var number = 0
+        /// When it was written, in seconds.
+        var time = 0
+        var kept: [Kept] = []
     }
 
     struct State {
@@ -82,6 +89,8 @@ final class DAVStandIn: Sendable {
         var log: [String] = []
         /// Requests since the probe's document was written.
         var sinceHalf = 0
+        /// Header fields of the answer that is being given.
+        var fields: [String] = []
         /// Answers the next REPORTs in place of the server.
         var mishaps: [(status: String, body: String)] = []
     }
@@ -101,8 +110,12 @@ final class DAVStandIn: Sendable {
         self.book = book
         server = try LoopbackServer { peer in
             while let (head, body) = peer.request() {
-                let answer = book.state.withLock { $0.answer(DAVStandInRequest(head: head, body: body)) }
-                peer.answer(answer.status, ["Content-Type: application/xml"], answer.body)
+                let (answer, fields) = book.state.withLock { state in
+                    state.fields = []
+                    let answer = state.answer(DAVStandInRequest(head: head, body: body))
+                    return (answer, state.fields)
+                }
+                peer.answer(answer.status, ["Content-Type: application/xml"] + fields, answer.body)
             }
         }
         port = server.port

@@ -9,7 +9,7 @@ enum TestServer {
     struct Account: Sendable {
         let origin: HTTPOrigin
         /// Percent-encoded path.
-        let base: String
+        var base: String
         /// Where the server keeps it.
         let directory: TemporaryDirectory
 
@@ -34,12 +34,12 @@ enum TestServer {
     /// A new collection at the WebDAV server of that name.
     static func account(_ name: String) async throws -> Account {
         let (url, directory) = try #require(started[name], "\(name) is not running")
-        let origin = try #require(HTTPOrigin.parse(url)).origin
+        let (origin, top) = try #require(HTTPOrigin.parse(url))
         let collection = "bench-\(String(UInt64.random(in: 0 ... .max), radix: 16))"
         let account = Account(
-            origin: origin, base: "/\(collection)",
+            origin: origin, base: "\(top)\(collection)",
             directory: TemporaryDirectory(adopting: "\(directory)/data/\(collection)"))
-        let made = try await account.transport().send(HTTPRequest("MKCOL", "/\(collection)/"))
+        let made = try await account.transport().send(HTTPRequest("MKCOL", "\(account.base)/"))
         try #require(made.status == 201)
         return account
     }
