@@ -256,6 +256,8 @@ extension EndToEnd {
                 #expect(try await space.sh("ls one.home/provider | grep -c '^f'") == "40\n")
                 try await drive.quire("sync", "--confirm-deletes", "--timeout", "30").require(0)
                 #expect(try await space.sh("ls one.home/provider | grep -c '^f' || true") == "0\n")
+                let needless = try await drive.quire("sync", "--confirm-deletes", "--timeout", "30").require(0)
+                #expect(needless.errors.contains("no deletions are held back"))
             }
         }
 

@@ -52,7 +52,7 @@ package enum DriveMethods {
         package struct Parameters: Codable, Sendable {
             /// Nil waits as long as it takes.
             package var timeoutSeconds: Double?
-            /// Upload deletions that the guard against a vanished store holds back.
+            /// Carry out the deletions that are held back now, because so much is missing at once.
             package var confirmDeletes: Bool?
             /// Send parts that say how far it is, about twice a second.
             package var progress: Bool?

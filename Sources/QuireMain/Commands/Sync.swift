@@ -21,7 +21,7 @@ struct Sync: AsyncParsableCommand {
     @Flag(help: "Print JSON, one object a line: how far it is, now and then; at the end, how it ended.")
     var json = false
 
-    @Flag(help: "Upload deletions that are held back because so much is missing at once.")
+    @Flag(help: "Carry out the deletions that are held back now because so much is missing at once; see quire status.")
     var confirmDeletes = false
 
     func validate() throws {

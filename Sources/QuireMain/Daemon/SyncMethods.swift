@@ -87,7 +87,10 @@ struct SyncMethods: Sendable {
     private func synchronise(
         _ parameters: DriveMethods.Sync.Parameters, _ context: CallContext
     ) async throws -> SyncReport {
-        if parameters.confirmDeletes == true { try await sync.confirmDeletions() }
+        var words: [String] = []
+        if parameters.confirmDeletes == true, try await sync.confirmDeletions() == 0 {
+            words.append("no deletions are held back, so none are confirmed")
+        }
         let timeout = parameters.timeoutSeconds.map { Duration.milliseconds(Int64(min(max($0, 0), 1e9) * 1000)) }
         let meter = parameters.progress == true ? SyncMeter(sync) : nil
         let telling = meter.map { meter in Task { await Self.tell(meter, context) } }
@@ -104,17 +107,17 @@ struct SyncMethods: Sendable {
         let status = await sync.status()
         var report = SyncReport(
             end: .clean, pending: PendingCounts(status.pending), conflicts: status.conflicts.count,
-            errors: DriveStatus.Problem.list(status.errors))
+            errors: DriveStatus.Problem.list(status.errors), messages: words)
         switch result {
         case .settled: break
         case .unresolved(_, _, let held): report.end = held > 0 ? .deletesHeld : .unresolved
         case .unreachable(let message, _):
             report.end = .unreachable
-            report.messages = [message]
+            report.messages.append(message)
         case .timedOut: report.end = .timedOut
         case .paused(let end, _):
             report.end = .paused
-            report.messages = [StatusText.pause(DriveStatus.Pause(end))]
+            report.messages.append(StatusText.pause(DriveStatus.Pause(end)))
         }
         return report
     }

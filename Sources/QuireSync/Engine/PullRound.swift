@@ -11,19 +11,22 @@ struct PullResult: Sendable, Hashable {
     /// Units that failed and are parked.
     var failed: Set<ParkedSubject> = []
     /// Deletions held until the user confirms them.
-    var held = 0
+    var held: Set<HeldDeletion> = []
+    /// Deletions that the user has confirmed, as far as they were still to be carried out when that was last looked at.
+    var believed: Set<HeldDeletion> = []
     /// Of one pass: the directories above what was not done, and of those above what is parked, by the places of bases.
     var unfinished = DirectorySet()
     var parked = DirectorySet()
 
-    var isComplete: Bool { left == 0 && failed.isEmpty && held == 0 }
+    var isComplete: Bool { left == 0 && failed.isEmpty && held.isEmpty }
 
     /// Adds what came of another part of a pull.
     mutating func add(_ other: PullResult) {
         applied += other.applied
         left += other.left
         failed.formUnion(other.failed)
-        held += other.held
+        held.formUnion(other.held)
+        believed.formUnion(other.believed)
     }
 }
 
@@ -34,8 +37,8 @@ struct PullResult: Sendable, Hashable {
 /// somebody's change.
 struct PullRound: Sendable {
     let context: SyncContext
-    /// The user said that missing items are really gone.
-    let deletionsConfirmed: Bool
+    /// What the user said was deleted indeed. Whether what is missing beside that can be believed is decided without it.
+    let confirmed: Set<HeldDeletion>
 
     private static let longestFixpoint = 40
 
@@ -120,18 +123,25 @@ struct PullRound: Sendable {
             entry.path = path
             locals[path] = entry
         }
-        let holdsRemovals =
-            deletionsConfirmed ? false : try await isSuspicious(missing: diff.missingAtProvider)
-        total.held = 0
+        total.believed = confirmed.isEmpty ? [] : Set(diff.missing.map(HeldDeletion.init)).intersection(confirmed)
+        total.held = []
+        let holdsRemovals = try await isSuspicious(
+            missing: diff.missingAtProvider - total.believed.count, believed: total.believed.count)
         var units: [TreeUnit] = []
         var withheld: [TreeUnit] = []
         for unit in diff.units(localAt: locals) {
             let isTouched = unit.base.map { context.touched.contains($0.path) } ?? false
-            let isHeld = !isTouched && holdsRemovals && unit.plan.steps.contains(.removeLocal)
-            if isHeld { total.held += 1 }
-            if isTouched || isHeld { withheld.append(unit) } else { units.append(unit) }
+            let held = holdsRemovals && !isTouched ? removal(unit, besides: total.believed) : nil
+            if let held { total.held.insert(held) }
+            if isTouched || held != nil { withheld.append(unit) } else { units.append(unit) }
         }
         return (units, withheld)
+    }
+
+    /// What a unit removes here that is not believed to be deleted; nil where it removes nothing.
+    private func removal(_ unit: TreeUnit, besides believed: Set<HeldDeletion>) -> HeldDeletion? {
+        guard unit.plan.steps.contains(.removeLocal), let removal = unit.base.map(HeldDeletion.init) else { return nil }
+        return believed.contains(removal) ? nil : removal
     }
 
     /// The bases that a plan for the changes depends on. Of many changes that is mostly all of them, and read faster as a whole.
@@ -146,9 +156,10 @@ struct PullRound: Sendable {
 
     /// Whether so much is gone at once that it may be the provider's mishap, and here may be the only copy: everything, or
     /// at least half of it and more than a thousand items. Deleting a large part of a small drive is ordinary.
-    private func isSuspicious(missing: Int) async throws -> Bool {
+    /// - Parameter believed: how much more is missing of which the user said that it was deleted: as if that had not been.
+    private func isSuspicious(missing: Int, believed: Int) async throws -> Bool {
         guard missing > 10 else { return false }
-        let count = try await context.index.baseCount(context.container.id)
+        let count = try await context.index.baseCount(context.container.id) - believed
         return missing == count || missing > 1000 && missing * 2 >= count
     }
 }

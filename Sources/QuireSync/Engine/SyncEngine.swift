@@ -52,9 +52,10 @@ final class SyncEngine: Sendable {
         var retryAt: Duration?
         var lastPoll: FileTime?
         var mustPull = true
-        var deletionsConfirmed = false
         /// As the last pull left it.
-        var heldByPull = 0
+        var held: Set<HeldDeletion> = []
+        /// What of that the user said was deleted indeed, until it is gone here, or at the provider again.
+        var confirmed: Set<HeldDeletion> = []
     }
 
     init(context: SyncContext) {
@@ -65,14 +66,18 @@ final class SyncEngine: Sendable {
     /// Starts a round soon.
     func wake() { wakeUp.raise() }
 
-    /// The next rounds believe that what is missing was deleted.
-    func confirmDeletions() {
-        state.withLock { state in
-            state.deletionsConfirmed = true
-            state.heldByPull = 0
-            state.mustPull = true
+    /// The next rounds believe that what is held now was deleted, and nothing that goes missing later.
+    /// - Returns: how much that is.
+    func confirmDeletions() -> Int {
+        let count = state.withLock { state in
+            let count = state.held.count
+            state.confirmed.formUnion(state.held)
+            state.held = []
+            state.mustPull = state.mustPull || count > 0
+            return count
         }
-        wake()
+        if count > 0 { wake() }
+        return count
     }
 
     /// How the provider stands.
@@ -81,7 +86,7 @@ final class SyncEngine: Sendable {
             EngineStatus(
                 container: context.container.id, providerName: context.container.providerName,
                 isOnline: state.isConnected && state.offline == nil, message: state.offline, lastPoll: state.lastPoll,
-                heldDeletions: state.heldByPull)
+                heldDeletions: state.held.count)
         }
     }
 
@@ -133,11 +138,11 @@ final class SyncEngine: Sendable {
             try await connect()
             // Before anything is sent: a document that arrived under another name would be sent once more.
             report.answersFound = try await LostAnswers(context: context).find(again: false)
-            let (pullsFirst, confirmed) = state.withLock { ($0.lastPoll == nil, $0.deletionsConfirmed) }
+            let pullsFirst = state.withLock { $0.lastPoll == nil }
             if pullsFirst {
                 let parked = try await context.index.parked(context.container.id)
                 context.retries.adopt(parked.map(\.subject))
-                report.pull = try await pull(confirmed)
+                report.pull = try await pull()
             }
             report.push = try await push(isUrgent)
             try await tellOthers(isUrgent)
@@ -147,7 +152,7 @@ final class SyncEngine: Sendable {
                 return state.mustPull
             }
             if mustPull { report.answersFound += try await LostAnswers(context: context).find(again: true) }
-            if pulls && !pullsFirst || mustPull { report.pull = try await pull(confirmed) }
+            if pulls && !pullsFirst || mustPull { report.pull = try await pull() }
             try await clearSettled(report)
             state.withLock { ($0.offline, $0.backoff) = (nil, Backoff()) }
             report.retriesSoon = report.parked > 0 && context.retries.hasFreshFailures
@@ -273,22 +278,25 @@ final class SyncEngine: Sendable {
 
     private var cursorKey: String { "cursor.\(context.container.id)" }
 
-    private func pull(_ confirmed: Bool) async throws -> PullResult {
+    private func pull() async throws -> PullResult {
         let key = cursorKey
         let cursor = try await context.index.value(key).map { ChangeCursor($0) }
         let started = context.clock.now()
         // After anything unexpected only a whole listing tells.
-        let whole = state.withLock { $0.mustPull }
-        state.withLock { $0.mustPull = false }
+        let (whole, confirmed) = state.withLock { state in
+            defer { state.mustPull = false }
+            return (state.mustPull, state.confirmed)
+        }
         do {
-            let (result, next) = try await PullRound(context: context, deletionsConfirmed: confirmed).run(
+            let (result, next) = try await PullRound(context: context, confirmed: confirmed).run(
                 since: whole ? nil : cursor)
             if result.isComplete, next != cursor { try await context.index.setValue(key, next?.rawValue) }
-            if !result.isComplete { state.withLock { $0.mustPull = result.left > 0 || result.applied > 0 } }
             state.withLock { state in
+                if !result.isComplete { state.mustPull = state.mustPull || result.left > 0 || result.applied > 0 }
                 state.lastPoll = started
-                state.heldByPull = result.held
-                if result.held == 0, result.isComplete { state.deletionsConfirmed = false }
+                // What was confirmed meanwhile is for the next pull.
+                state.confirmed.subtract(confirmed.subtracting(result.believed))
+                state.held = result.held.subtracting(state.confirmed)
             }
             return result
         } catch {

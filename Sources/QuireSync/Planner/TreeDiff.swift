@@ -33,6 +33,9 @@ package struct TreeDiff: Sendable {
     /// How many bases have nothing at the provider any more.
     package var missingAtProvider: Int { matching.missingAtProvider }
 
+    /// Those bases.
+    package var missing: [BaseRecord] { matching.missing }
+
     /// Places in the store where a new remote item belongs: whatever is there now must be known to plan.
     package var wantedLocals: [RelativePath] {
         matching.remote.keys.filter { matching.baseOfRemote[$0] == nil }.compactMap { targets[$0] }

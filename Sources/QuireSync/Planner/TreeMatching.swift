@@ -57,4 +57,7 @@ package struct TreeMatching: Sendable {
 
     /// How many bases have nothing at the provider any more.
     package var missingAtProvider: Int { bases.count - remoteOfBase.count }
+
+    /// Those bases.
+    package var missing: [BaseRecord] { bases.values.lazy.filter { remoteOfBase[$0.record.path] == nil }.map(\.record) }
 }

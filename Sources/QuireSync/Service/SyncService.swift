@@ -192,10 +192,16 @@ package final class SyncService: Sendable {
 
     private func pendingCount() async -> Int { await status().pending.total }
 
-    /// Believes that what is missing was deleted, here and at the providers (`quire sync --confirm-deletes`).
-    package func confirmDeletions() async throws {
-        try await environment.index.confirmDeletions()
-        for engine in engines { engine.confirmDeletions() }
+    /// Believes that what is held now was deleted, here and at the providers (`quire sync --confirm-deletes`): what
+    /// `status` counts as held, and nothing that goes missing later.
+    ///
+    /// - Returns: how much that is; with 0 nothing is other than it was.
+    package func confirmDeletions() async throws -> Int {
+        try await environment.index.settle()
+        var count = try await environment.index.heldDeletions()
+        if count > 0 { try await environment.index.confirmDeletions() }
+        for engine in engines { count += engine.confirmDeletions() }
+        return count
     }
 
     // MARK: - status

@@ -1,0 +1,122 @@
+import QuireCore
+import QuireIndex
+import QuireProviders
+import QuireStore
+@testable import QuireSync
+import Testing
+
+/// What `quire sync --confirm-deletes` says is said of what is held at that moment.
+@Suite(.timeLimit(.minutes(1))) struct ConfirmedDeletionsTests {
+    let clock = TestClock()
+    let memory = MemoryProvider()
+
+    private func names(_ letter: String, _ count: Int) -> [RelativePath] {
+        (0..<count).map { RelativePath(stringLiteral: "\(letter)\($0)") }
+    }
+
+    private func remove(_ paths: [RelativePath]) { memory.edit { tree in for path in paths { tree.remove(path) } } }
+
+    private func round(_ device: Device) async throws -> RoundReport {
+        clock.advance(.seconds(120))
+        return try await #require(device.service.engines.first).round(isUrgent: true, pulls: true)
+    }
+
+    @Test("While a confirmed deletion waits for a program, what goes missing then is held; that one goes in the end")
+    func leftOver() async throws {
+        let device = try Device("one", provider: memory, clock: clock)
+        let (first, second) = (names("a", 30), names("b", 20))
+        for path in first { try device.write(path, "text") }
+        #expect(await device.sync() == .settled)
+        device.openForWriting.insert(try device.tree.requiredStatus(at: first[0]).inode)
+        remove(first)
+        _ = try await round(device)
+        #expect(await device.service.status().heldDeletions == 30)
+        #expect(try await device.service.confirmDeletions() == 30)
+        #expect(try await round(device).pull?.left == 1)
+        #expect(Set(try device.listing().keys) == [first[0]])
+
+        memory.edit { tree in for path in second { tree.write(path, "content") } }
+        _ = try await round(device)
+        for path in second { #expect(try await device.open(path) == "content") }
+        remove(second)
+        _ = try await round(device)
+        #expect(await device.service.status().heldDeletions == 20)
+        #expect(Set(try device.listing().keys) == Set(second + [first[0]]))
+
+        device.openForWriting.removeAll()
+        _ = try await round(device)
+        #expect(await device.service.status().heldDeletions == 20)
+        #expect(Set(try device.listing().keys) == Set(second))
+    }
+
+    @Test("Confirming where nothing is held arms nothing, the provider being there or not", arguments: [false, true])
+    func nothingHeld(isAway: Bool) async throws {
+        let faulty = FaultyProvider(memory)
+        let device = try Device("one", provider: faulty, clock: clock)
+        let paths = names("a", 30)
+        for path in paths { try device.write(path, "text") }
+        #expect(await device.sync() == .settled)
+        if isAway {
+            let away = Fault.Effect.failBefore(ProviderError(.unavailable, "away"))
+            for call in [ProviderCall.connect, .changes] { faulty.inject(Fault(call, away, times: nil)) }
+            _ = try await round(device)
+        }
+        #expect(try await device.service.confirmDeletions() == 0)
+        remove(paths)
+        faulty.clearFaults()
+        _ = try await round(device)
+        #expect(await device.service.status().heldDeletions == 30)
+        #expect(try device.listing().count == 30)
+    }
+
+    @Test("Confirming what is missing here confirms nothing of what goes missing at the provider meanwhile")
+    func missingHere() async throws {
+        let faulty = FaultyProvider(memory)
+        let device = try Device("one", provider: faulty, clock: clock)
+        let (gone, kept) = (names("a", 30), names("b", 20))
+        for path in gone + kept { try device.write(path, "text") }
+        #expect(await device.sync() == .settled)
+        for path in gone { try device.tree.remove(path) }
+        device.metadata.beginRescan()
+        _ = await device.metadata.rescanFinished()
+        let away = Fault.Effect.failBefore(ProviderError(.unavailable, "away"))
+        for call in [ProviderCall.connect, .changes, .delete] { faulty.inject(Fault(call, away, times: nil)) }
+        _ = try await round(device)
+        #expect(await device.service.status().heldDeletions == 30)
+        #expect(try await device.service.confirmDeletions() == 30)
+        #expect(await device.service.status().heldDeletions == 0)
+        remove(gone + kept)
+        faulty.clearFaults()
+        for _ in 0..<3 { _ = try await round(device) }
+        #expect(await device.service.status().heldDeletions == 20)
+        #expect(Set(try device.listing().keys) == Set(kept))
+    }
+
+    @Test("What was confirmed while the provider was away, and is there again, is held when it goes missing once more")
+    func backAgain() async throws {
+        let faulty = FaultyProvider(memory)
+        let device = try Device("one", provider: faulty, clock: clock)
+        let paths = names("a", 30)
+        for path in paths { try device.write(path, "text") }
+        try device.write("open", "text")
+        #expect(await device.sync() == .settled)
+        let stand = memory.items.map(\.path)
+        remove(paths + ["open"])
+        _ = try await round(device)
+        #expect(await device.service.status().heldDeletions == 31)
+        faulty.inject(
+            Fault(.changes, .failBefore(ProviderError(.unavailable, "away")), times: nil))
+        #expect(try await device.service.confirmDeletions() == 31)
+        _ = try await round(device)
+        memory.edit { tree in for path in stand { tree.write(path, "text") } }
+        faulty.clearFaults()
+        device.openForWriting.insert(try device.tree.requiredStatus(at: "open").inode)
+        memory.edit { $0.remove("open") }
+        // Not complete: a program has the one that went open.
+        _ = try await round(device)
+        remove(paths)
+        _ = try await round(device)
+        #expect(await device.service.status().heldDeletions == 30)
+        #expect(try device.listing().count == 31)
+    }
+}
