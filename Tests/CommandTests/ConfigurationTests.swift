@@ -119,6 +119,38 @@ struct ConfigurationTests {
         #expect(configuration.providers.map(\.name) == ["usb", "third"])
     }
 
+    @Test(
+        "What a running drive has stays with the provider that has it, whatever the file says; containers that are new come"
+    )
+    func whileRunning() throws {
+        func container(_ id: String, _ name: String, at provider: String) throws -> Configuration.Container {
+            try .init(
+                id: #require(ContainerID(id)), name: #require(FileName(name)), provider: provider, isPublic: false)
+        }
+        var running = Configuration.new(home: "/h", deviceName: "n", deviceID: "d")
+        try running.add(.init(name: "usb", url: "folder:/usb", isDefault: false, identity: nil))
+        try running.add(try container("a.kept", "Kept", at: "usb"))
+
+        var changed = running
+        for name in ["nas", "third"] {
+            try changed.add(.init(name: name, url: "folder:/\(name)", isDefault: name == "nas", identity: nil))
+        }
+        try changed.add(try container("a.early", "Early", at: "embedded"))
+        try changed.add(try container("a.new", "New", at: "third"))
+        var kept = changed.keepingBindings(of: running)
+        #expect(kept.defaultProvider == running.defaultProvider)
+        #expect(Set(kept.containers.map(\.name)) == [FileName("Kept"), FileName("New")])
+
+        // As by hand.
+        changed.providers.removeAll { $0.name == "embedded" }
+        changed.providers[0].url = "folder:/elsewhere"
+        changed.containers = [try container("a.kept", "Kept", at: "third")]
+        kept = changed.keepingBindings(of: running)
+        #expect(kept.defaultProvider == running.defaultProvider)
+        #expect(kept.provider(named: "usb")?.url == "folder:/usb")
+        #expect(kept.separateContainers == running.separateContainers)
+    }
+
     @Test("The file is replaced whole, and keys it would lose stop that")
     func fileUpdate() throws {
         let directory = try TemporaryDirectory()

@@ -38,6 +38,8 @@ extension EndToEnd {
 
                 try await drive.quire("provider", "add", "else", "folder:\(workspace.root)/else", "--default").require(
                     0)
+                try await drive.quire("provider", "remove", account.name).require(64)
+                try await drive.unmount()
                 try await drive.quire("provider", "remove", account.name).require(0)
                 #expect(try await workspace.sh("ls '\(keyring)'") == "calls\n")
             }

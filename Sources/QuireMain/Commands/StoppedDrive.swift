@@ -50,7 +50,7 @@ struct StoppedDrive: DriveCaller {
         ViewMethods(view: view).addMethods(to: &methods)
         CheckMethods(index: index, secrets: ProviderSecrets(home: location.home)) { configuration }.addMethods(
             to: &methods)
-        SetupService(location: location, catalog: index) { changed in
+        SetupService(location: location, catalog: index, keeper: nil) { changed in
             try Self.makeDirectories(changed, in: index.tree)
             return []
         }.addMethods(to: &methods)

@@ -17,6 +17,7 @@ struct DriveParts: Sendable {
     let sync: SyncService
     let view: DriveView
     let setup: SetupService
+    let live: LiveSetup
     let versions: VersionService
     let queries: LiveQueries
     let thumbnails: ThumbnailKeeper
@@ -89,7 +90,10 @@ struct DriveParts: Sendable {
         let live = LiveSetup(running: configuration, factory: factory, index: index, mount: mount, sync: sync)
         return DriveParts(
             home: home, index: index, coordinator: coordinator, mount: mount, sync: sync, view: view,
-            setup: SetupService(location: home.location, catalog: index) { try await live.apply($0) },
+            setup: SetupService(
+                location: home.location, catalog: index, keeper: configuration.defaultProvider?.name
+            ) { try await live.apply($0) },
+            live: live,
             versions: VersionService(view: view, versions: home.home.keptVersions, staging: home.home.staging),
             queries: queries, thumbnails: thumbnails, inbox: inbox, content: content,
             notes: notes + bound + content.notes)
@@ -128,9 +132,7 @@ struct DriveParts: Sendable {
 
     /// Notes in the index which provider keeps which container.
     func renewBindings() async throws {
-        // Unreadable, it is as it was at the start.
-        let configuration = (try? home.location.configuration.read()?.configuration) ?? home.configuration
-        _ = try await ProviderBinding(index: index).renew(configuration, sync.containers)
+        _ = try await ProviderBinding(index: index).renew(await live.running, sync.containers)
     }
 
     /// Brings the index to rest, after the drive was unmounted.

@@ -4,31 +4,38 @@ import QuireIndex
 import QuireStore
 import QuireSync
 
-/// Has the running drive follow a changed configuration.
-struct LiveSetup: Sendable {
-    /// The configuration that the daemon started with: the default container stays with its provider until the next mount.
-    let running: Configuration
-    let factory: ProviderFactory
-    let index: DriveIndex
-    let mount: DriveMount
-    let sync: SyncService
+/// Has the running drive follow changed configurations.
+actor LiveSetup {
+    /// What the drive runs with. Its containers stay with their providers until the next mount.
+    private(set) var running: Configuration
+    private let factory: ProviderFactory
+    private let index: DriveIndex
+    private let mount: DriveMount
+    private let sync: SyncService
+
+    init(running: Configuration, factory: ProviderFactory, index: DriveIndex, mount: DriveMount, sync: SyncService) {
+        self.running = running
+        self.factory = factory
+        self.index = index
+        self.mount = mount
+        self.sync = sync
+    }
 
     /// - Returns: what there is to say.
     func apply(_ configuration: Configuration) async throws -> [String] {
         factory.traffic.up.setRate(configuration.uploadLimit)
         factory.traffic.down.setRate(configuration.downloadLimit)
-        for container in configuration.containers { try await makeDirectory(of: container) }
-        mount.setContainerRoots(Set(configuration.containers.map(\.name)))
-        if configuration.separateContainers != running.separateContainers {
-            index.index.setContainers(ContainerLayout(configuration))
+        let following = configuration.keepingBindings(of: running)
+        for container in following.containers { try await makeDirectory(of: container) }
+        mount.setContainerRoots(Set(following.containers.map(\.name)))
+        if following.separateContainers != running.separateContainers {
+            index.index.setContainers(ContainerLayout(following))
             await index.settle()
-            var effective = configuration
-            for position in effective.providers.indices {
-                effective.providers[position].isDefault =
-                    effective.providers[position].name == running.defaultProvider?.name
-            }
-            sync.replaceContainers(try factory.containers(effective))
+            let containers = try factory.containers(following)
+            _ = try await ProviderBinding(index: index).renew(following, containers)
+            sync.replaceContainers(containers)
         }
+        running = following
         guard let name = configuration.defaultProvider?.name, name != running.defaultProvider?.name else { return [] }
         return ["\(name) keeps the drive from the next mount on: `quire unmount`, then `quire mount`"]
     }

@@ -10,11 +10,14 @@ actor SetupService {
 
     private let setup: DriveSetup
     private let catalog: any DriveCatalog
+    /// The provider that keeps the drive until the next mount; nil while it is stopped.
+    private let keeper: String?
     private let apply: Apply
 
-    init(location: HomeLocation, catalog: any DriveCatalog, apply: @escaping Apply) {
+    init(location: HomeLocation, catalog: any DriveCatalog, keeper: String?, apply: @escaping Apply) {
         self.setup = DriveSetup(location: location)
         self.catalog = catalog
+        self.keeper = keeper
         self.apply = apply
     }
 
@@ -56,7 +59,18 @@ actor SetupService {
     }
 
     private func removeProvider(named name: String) async throws -> SetupMethods.Outcome {
-        .init(messages: try await apply(try await setup.removeProvider(named: name)))
+        // Of the one that keeps the drive from then on, too, the configuration says why not.
+        if try setup.location.configuration.read()?.configuration.defaultProvider?.name != name {
+            try refuseKeeper(named: name)
+        }
+        return .init(messages: try await apply(try await setup.removeProvider(named: name)))
+    }
+
+    private func refuseKeeper(named name: String) throws(QuireError) {
+        guard name == keeper else { return }
+        throw QuireError(
+            .usage, "\(name) keeps the drive until the next mount",
+            remedy: "Let the other one take over first: `quire unmount`, then `quire mount`")
     }
 
     private func limit(_ limits: SetupMethods.Limit.Parameters) async throws -> SetupMethods.Limit.Result {
@@ -70,6 +84,7 @@ actor SetupService {
     }
 
     private func create(_ container: SetupMethods.Container) async throws -> SetupMethods.Outcome {
+        if let provider = container.provider { try refuseKeeper(named: provider) }
         let (configuration, _) = try setup.add(container)
         return .init(messages: try await apply(configuration))
     }
