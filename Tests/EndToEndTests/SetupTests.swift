@@ -32,5 +32,58 @@ extension EndToEnd {
                 #expect(try await space.sh("cat nas/f*; ls notes") == "1\n2\n3\n4\n5\nmore\nnote\n")
             }
         }
+
+        @Test("A directory becomes no container while content in it is with the present provider only")
+        func datalessBelow() async throws {
+            try await Workspace.use { space in
+                let (shared, notes) = (try space.directory("shared"), try space.directory("notes"))
+                let one = try await space.mounted("one", provider: shared)
+                let two = try await space.mounted("two", provider: shared)
+                try await one.sh("mkdir -p Notes/deep; echo text > Notes/deep/doc; echo x > file")
+                for drive in [one, two] { try await drive.sync() }
+                try await two.quire("provider", "add", "notes", "folder:\(notes)").require(0)
+                let create = ["container", "create", "com.x.Notes", "--name", "Notes", "--provider", "notes"]
+                let refused = await two.quire(create)
+                #expect(refused.status == 64 && refused.errors.contains("quire download Notes"), "\(refused)")
+                let file = await two.quire("container", "create", "com.x.File", "--name", "file", "--provider", "notes")
+                #expect(file.status == 64 && file.errors.contains("no directory"), "\(file)")
+                try await two.unmount()
+                #expect(await two.quire(create).status == 64)
+                #expect(await two.quire("container", "create", "com.x.File", "--name", "file").status == 64)
+                try await two.mount()
+                try await two.sync()
+                #expect(try await two.sh("cat Notes/deep/doc") == "text\n")
+                #expect(!(try await two.quire("container", "list").require(0).output.contains("com.x")))
+                #expect(try await space.sh("cat shared/Notes/deep/doc; ls notes") == "text\n")
+
+                try await two.quire(create).require(0)
+                try await two.sync()
+                #expect(try await space.sh("cat notes/deep/doc shared/Notes/deep/doc") == "text\ntext\n")
+                try await one.sync()
+                #expect(try await one.sh("cat Notes/deep/doc") == "text\n")
+            }
+        }
+
+        @Test("A container whose provider cannot be used is not made; its directory stays where it was")
+        func unusableProvider() async throws {
+            try await Workspace.use { space in
+                let drive = try await space.mounted()
+                try await drive.sh("mkdir Notes; echo text > Notes/doc")
+                try await drive.sync()
+                try await space.sh(
+                    """
+                    printf '\\n[[provider]]\\nname = "cloud"\\nurl = "webdav+http://ada@127.0.0.1:9/files"\\n' \
+                    >> one.home/config.toml
+                    mkdir -p one.home/secrets; echo word > one.home/secrets/cloud; chmod 644 one.home/secrets/cloud
+                    """)
+                let refused = await drive.quire(
+                    "container", "create", "com.x.Notes", "--name", "Notes", "--provider", "cloud")
+                #expect(refused.status != 0 && refused.errors.contains("secrets/cloud"), "\(refused)")
+                try await drive.sh("echo more > Notes/more")
+                try await drive.sync()
+                #expect(try await space.sh("cat one.home/provider/Notes/*") == "text\nmore\n")
+                #expect(!(try await drive.quire("container", "list").require(0).output.contains("com.x")))
+            }
+        }
     }
 }

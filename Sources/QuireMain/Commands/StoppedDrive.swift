@@ -50,8 +50,9 @@ struct StoppedDrive: DriveCaller {
         ViewMethods(view: view).addMethods(to: &methods)
         CheckMethods(index: index, secrets: ProviderSecrets(home: location.home)) { configuration }.addMethods(
             to: &methods)
-        SetupService(location: location, catalog: index, keeper: nil) { changed in
-            try Self.makeDirectories(changed, in: index.tree)
+        SetupService(location: location, catalog: index, keeper: nil) { changed, commit in
+            try Self.makeDirectories(changed, besides: configuration, in: index.tree)
+            try await commit()
             return []
         }.addMethods(to: &methods)
         let versions = VersionService(view: view, versions: home.home.keptVersions, staging: home.home.staging)
@@ -85,10 +86,18 @@ struct StoppedDrive: DriveCaller {
     }
 
     /// The next daemon's rescan tells the index.
-    private static func makeDirectories(_ configuration: Configuration, in tree: DriveTree) throws(StoreError) {
+    /// - Parameter present: the configuration before the change.
+    private static func makeDirectories(
+        _ configuration: Configuration, besides present: Configuration, in tree: DriveTree
+    ) throws {
+        let known = Set(present.containers.map(\.id))
         for container in configuration.containers {
-            let path = RelativePath([container.name])
-            if try tree.status(at: path) == nil { try tree.createDirectory(path, mode: 0o755) }
+            let directory = ContainerDirectory(name: container.name, tree: tree)
+            if !known.contains(container.id) {
+                try directory.requireDirectory()
+                if container.provider != nil { try directory.requireContent() }
+            }
+            if try directory.kind() == nil { try tree.createDirectory(directory.path, mode: 0o755) }
         }
     }
 

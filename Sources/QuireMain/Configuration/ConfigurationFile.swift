@@ -52,6 +52,15 @@ struct ConfigurationFile: Sendable {
     ///
     /// - Throws: also when the file has keys this version does not know: they would be lost.
     func update(_ change: (inout Configuration) throws(QuireError) -> Void) throws(QuireError) -> Configuration {
+        let (former, configuration) = try changed(change)
+        if configuration != former { try write(configuration) }
+        return configuration
+    }
+
+    /// What the file says, and what `update` would make of that.
+    func changed(
+        _ change: (inout Configuration) throws(QuireError) -> Void
+    ) throws(QuireError) -> (former: Configuration, configuration: Configuration) {
         guard let reading = try read() else {
             throw QuireError(.notFound, "\(path) is missing", remedy: "`quire mount` makes it")
         }
@@ -63,8 +72,7 @@ struct ConfigurationFile: Sendable {
         }
         var configuration = reading.configuration
         try change(&configuration)
-        if configuration != reading.configuration { try write(configuration) }
-        return configuration
+        return (reading.configuration, configuration)
     }
 
     private func makeDirectories(_ directory: String) throws(QuireError) {

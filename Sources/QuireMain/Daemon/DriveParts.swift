@@ -92,7 +92,7 @@ struct DriveParts: Sendable {
             home: home, index: index, coordinator: coordinator, mount: mount, sync: sync, view: view,
             setup: SetupService(
                 location: home.location, catalog: index, keeper: configuration.defaultProvider?.name
-            ) { try await live.apply($0) },
+            ) { try await live.apply($0, $1) },
             live: live,
             versions: VersionService(view: view, versions: home.home.keptVersions, staging: home.home.staging),
             queries: queries, thumbnails: thumbnails, inbox: inbox, content: content,

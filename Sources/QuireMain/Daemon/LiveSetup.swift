@@ -4,7 +4,7 @@ import QuireIndex
 import QuireStore
 import QuireSync
 
-/// Has the running drive follow changed configurations.
+/// Has the running drive follow changed configurations, one after the other.
 actor LiveSetup {
     /// What the drive runs with. Its containers stay with their providers until the next mount.
     private(set) var running: Configuration
@@ -12,6 +12,7 @@ actor LiveSetup {
     private let index: DriveIndex
     private let mount: DriveMount
     private let sync: SyncService
+    private let gate = AsyncGate()
 
     init(running: Configuration, factory: ProviderFactory, index: DriveIndex, mount: DriveMount, sync: SyncService) {
         self.running = running
@@ -21,32 +22,74 @@ actor LiveSetup {
         self.sync = sync
     }
 
+    /// Follows `configuration` once `commit` has written it. Whatever may fail is done before that: where this throws, the drive
+    /// runs on as it did.
+    ///
     /// - Returns: what there is to say.
-    func apply(_ configuration: Configuration) async throws -> [String] {
-        factory.traffic.up.setRate(configuration.uploadLimit)
-        factory.traffic.down.setRate(configuration.downloadLimit)
+    func apply(
+        _ configuration: Configuration, _ commit: @escaping @Sendable () async throws -> Void
+    ) async throws -> [String] {
+        try await gate.run { @Sendable in try await self.follow(configuration, commit) }
+    }
+
+    private func follow(
+        _ configuration: Configuration, _ commit: @escaping @Sendable () async throws -> Void
+    ) async throws -> [String] {
         let following = configuration.keepingBindings(of: running)
+        let isPlacedAnew = following.separateContainers != running.separateContainers
+        let containers = isPlacedAnew ? try factory.containers(following) : nil
         for container in following.containers { try await makeDirectory(of: container) }
-        mount.setContainerRoots(Set(following.containers.map(\.name)))
-        if following.separateContainers != running.separateContainers {
-            index.index.setContainers(ContainerLayout(following))
-            await index.settle()
-            let containers = try factory.containers(following)
-            _ = try await ProviderBinding(index: index).renew(following, containers)
-            sync.replaceContainers(containers)
+        if let containers {
+            try await sync.replaceContainers(containers) { @Sendable in
+                try await self.place(following, containers, commit)
+            }
+        } else {
+            try await commit()
+            mount.setContainerRoots(Self.roots(following))
         }
         running = following
+        factory.traffic.up.setRate(configuration.uploadLimit)
+        factory.traffic.down.setRate(configuration.downloadLimit)
         guard let name = configuration.defaultProvider?.name, name != running.defaultProvider?.name else { return [] }
         return ["\(name) keeps the drive from the next mount on: `quire unmount`, then `quire mount`"]
     }
 
+    /// Gives directories to the containers that are new. Nothing is sent or brought here meanwhile.
+    private func place(
+        _ following: Configuration, _ containers: [SyncedContainer], _ commit: @Sendable () async throws -> Void
+    ) async throws {
+        // Nothing is moved in from here on.
+        mount.setContainerRoots(Self.roots(following))
+        do {
+            let known = Set(running.separateContainers.map(\.id))
+            for container in following.separateContainers where !known.contains(container.id) {
+                let directory = ContainerDirectory(name: container.name, tree: index.tree)
+                try await Blocking.run { try directory.requireContent() }
+            }
+            _ = try await ProviderBinding(index: index).renew(following, containers)
+            try await commit()
+        } catch {
+            mount.setContainerRoots(Self.roots(running))
+            throw error
+        }
+        index.index.setContainers(ContainerLayout(following))
+        await index.settle()
+    }
+
+    private static func roots(_ configuration: Configuration) -> Set<FileName> {
+        Set(configuration.containers.map(\.name))
+    }
+
     private func makeDirectory(of container: Configuration.Container) async throws {
-        let path = RelativePath([container.name])
-        let (tree, mount) = (index.tree, mount)
+        let directory = ContainerDirectory(name: container.name, tree: index.tree)
+        let isNew = !running.containers.contains { $0.id == container.id }
+        let mount = mount
         try await Blocking.run { () throws in
-            guard try tree.status(at: path) == nil else { return }
+            if isNew { try directory.requireDirectory() }
+            guard try directory.kind() == nil else { return }
             let change = LocalChange(
-                path: path, .makeDirectory(mode: 0o755, mtime: WallClock.now()), expecting: .absent, base: nil)
+                path: directory.path, .makeDirectory(mode: 0o755, mtime: WallClock.now()), expecting: .absent, base: nil
+            )
             _ = try mount.commit(change)
         }
     }

@@ -102,19 +102,31 @@ struct DriveSetup: Sendable {
         return configuration
     }
 
+    /// What the configuration would be with a container.
+    func check(_ container: SetupMethods.Container) throws(QuireError) -> Configuration {
+        let added = try Self.container(container)
+        return try location.configuration.changed { configuration throws(QuireError) in
+            try configuration.add(added)
+        }.configuration
+    }
+
     /// Adds a container to the configuration and makes its Data scope; its directory on the drive is the caller's to make.
-    func add(_ container: SetupMethods.Container) throws(QuireError) -> (Configuration, Configuration.Container) {
+    func add(_ container: SetupMethods.Container) throws(QuireError) {
+        let added = try Self.container(container)
+        _ = try check(container)
+        try makeDataScope(of: container.id)
+        _ = try location.configuration.update { configuration throws(QuireError) in try configuration.add(added) }
+    }
+
+    private static func container(
+        _ container: SetupMethods.Container
+    ) throws(QuireError) -> Configuration.Container {
         guard let name = FileName(container.name), name.bytes.count <= 255 else {
             throw QuireError(
                 .usage, "\"\(container.name)\" cannot be a directory's name", remedy: "Choose another with --name")
         }
-        let added = Configuration.Container(
+        return Configuration.Container(
             id: container.id, name: name, provider: container.provider, isPublic: container.isPublic)
-        let configuration = try location.configuration.update { configuration throws(QuireError) in
-            try configuration.add(added)
-        }
-        try makeDataScope(of: container.id)
-        return (configuration, added)
     }
 
     /// The container's directory for what is not shown on the drive.

@@ -5,8 +5,8 @@ import QuireStore
 
 /// Changes the drive's configuration, one change at a time, and has the running drive follow.
 actor SetupService {
-    /// Makes the running drive follow a changed configuration; returns what there is to say.
-    typealias Apply = @Sendable (Configuration) async throws -> [String]
+    /// Makes the drive follow a changed configuration, which its second argument writes; returns what there is to say.
+    typealias Apply = @Sendable (Configuration, @escaping @Sendable () async throws -> Void) async throws -> [String]
 
     private let setup: DriveSetup
     private let catalog: any DriveCatalog
@@ -43,7 +43,7 @@ actor SetupService {
         }
         let (configuration, messages) = try await setup.add(
             provider, secret: url.isRemote ? added.secret : nil, in: added.secretPlace)
-        return .init(messages: words + messages + (try await apply(configuration)))
+        return .init(messages: words + messages + (try await apply(configuration) {}))
     }
 
     /// Content that only the present provider has cannot be given to another.
@@ -63,7 +63,7 @@ actor SetupService {
         if try setup.location.configuration.read()?.configuration.defaultProvider?.name != name {
             try refuseKeeper(named: name)
         }
-        return .init(messages: try await apply(try await setup.removeProvider(named: name)))
+        return .init(messages: try await apply(try await setup.removeProvider(named: name)) {})
     }
 
     private func refuseKeeper(named name: String) throws(QuireError) {
@@ -79,14 +79,14 @@ actor SetupService {
             if let up { configuration.uploadLimit = up }
             if let down { configuration.downloadLimit = down }
         }
-        _ = try await apply(configuration)
+        _ = try await apply(configuration) {}
         return .init(up: configuration.uploadLimit?.bytes, down: configuration.downloadLimit?.bytes)
     }
 
     private func create(_ container: SetupMethods.Container) async throws -> SetupMethods.Outcome {
+        let (setup, configuration) = (setup, try setup.check(container))
         if let provider = container.provider { try refuseKeeper(named: provider) }
-        let (configuration, _) = try setup.add(container)
-        return .init(messages: try await apply(configuration))
+        return .init(messages: try await apply(configuration) { try setup.add(container) })
     }
 
     private func providers() throws(QuireError) -> [SetupMethods.Provider] {

@@ -2,7 +2,7 @@ import QuireCore
 import Synchronization
 
 /// Lets one task at a time through, in the order in which they came.
-final class AsyncGate: Sendable {
+package final class AsyncGate: Sendable {
     private struct State {
         var isTaken = false
         var waiting: [CheckedContinuation<Void, Never>] = []
@@ -11,11 +11,13 @@ final class AsyncGate: Sendable {
     /// Innermost lock: nothing else is taken while it is held; waiters are resumed outside.
     private let state = Lock(State())
 
+    package init() {}
+
     /// Runs `body` when no other runs.
-    func run<Value>(_ body: () async -> Value) async -> Value {
+    package func run<Value>(_ body: () async throws -> Value) async rethrows -> Value {
         await enter()
         defer { leave() }
-        return await body()
+        return try await body()
     }
 
     private func enter() async {

@@ -31,7 +31,7 @@ final class PauseSwitch: Sendable {
     private struct State {
         var end: PauseEnd?
         /// See `hold`.
-        var isHeld = false
+        var holds = 0
         var running = 0
         var waitingForRest: [CheckedContinuation<Void, Never>] = []
         var waitingForRelease: [CheckedContinuation<Void, Never>] = []
@@ -64,12 +64,13 @@ final class PauseSwitch: Sendable {
     // MARK: - holding
 
     /// Whether nothing is begun, though the drive may not be paused.
-    var isHeld: Bool { state.withLock { $0.isHeld } }
+    var isHeld: Bool { state.withLock { $0.holds > 0 } }
 
-    /// Has nothing begin from now on, breaks off what is under way, and returns when that has ended. `release` undoes it.
+    /// Has nothing begin from now on, breaks off what is under way, and returns when that has ended. `release` undoes it;
+    /// where several hold, the last one's.
     func hold() async {
         let watchers = state.withLock { state in
-            state.isHeld = true
+            state.holds += 1
             return Array(state.watchers.values)
         }
         for watcher in watchers { watcher() }
@@ -84,7 +85,8 @@ final class PauseSwitch: Sendable {
 
     func release() {
         let waiting = state.withLock { state in
-            state.isHeld = false
+            state.holds -= 1
+            guard state.holds == 0 else { return [CheckedContinuation<Void, Never>]() }
             defer { state.waitingForRelease = [] }
             return state.waitingForRelease
         }
@@ -95,8 +97,8 @@ final class PauseSwitch: Sendable {
     func released() async {
         await withCheckedContinuation { continuation in
             let isFree = state.withLock { state in
-                if state.isHeld { state.waitingForRelease.append(continuation) }
-                return !state.isHeld
+                if state.holds > 0 { state.waitingForRelease.append(continuation) }
+                return state.holds == 0
             }
             if isFree { continuation.resume() }
         }
@@ -104,7 +106,7 @@ final class PauseSwitch: Sendable {
 
     private func begin() -> Bool {
         state.withLock { state in
-            guard !state.isHeld else { return false }
+            guard state.holds == 0 else { return false }
             state.running += 1
             return true
         }

@@ -46,6 +46,8 @@ final class SyncEngine: Sendable {
 
     private struct State {
         var isConnected = false
+        /// See `retire`.
+        var isRetired = false
         var offline: String?
         var backoff = Backoff()
         /// By the machine's uptime.
@@ -90,9 +92,17 @@ final class SyncEngine: Sendable {
         }
     }
 
-    /// Runs until the task is cancelled.
+    /// Does nothing from now on: another engine keeps the container. For when nothing is under way (`PauseSwitch.hold`).
+    func retire() {
+        state.withLock { $0.isRetired = true }
+        wake()
+    }
+
+    private var isRetired: Bool { state.withLock { $0.isRetired } }
+
+    /// Runs until the task is cancelled, or another engine keeps the container.
     func run() async {
-        while !Task.isCancelled {
+        while !Task.isCancelled, !isRetired {
             let report = await round(isUrgent: false, pulls: isPollDue)
             let pause = self.pause(after: report)
             if pause > .zero { await wakeUp.wait(atMost: pause, clock: context.clock) }
@@ -129,6 +139,8 @@ final class SyncEngine: Sendable {
 
     private func serialRound(isUrgent: Bool, pulls: Bool) async -> RoundReport {
         var report = RoundReport()
+        // Whoever asked may have found it before.
+        guard !isRetired else { return report }
         let (retryAt, offline) = state.withLock { ($0.retryAt, $0.offline) }
         if !isUrgent, let retryAt, context.clock.uptime() < retryAt {
             report.offline = offline

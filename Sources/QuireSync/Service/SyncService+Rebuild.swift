@@ -18,9 +18,9 @@ extension SyncService {
     ///
     /// - Throws: what the index says where a pause cannot be noted; the engines have begun all the same.
     package func beginAnew() async throws(QuireError) {
-        current.withLock { engines in engines = makeEngines(engines.map(\.context.container)) }
+        replaceEngines(containers)
         pausing.release()
-        containersChanged.raise()
+        wake()
         guard let end = pausing.end else { return }
         try await reading { try await self.environment.index.setValue(Self.pauseKey, end.text) }
     }

@@ -100,10 +100,28 @@ package final class SyncService: Sendable {
     /// Most that a change of the index waits for the round that looks at it.
     private static let betweenWakes = Duration.milliseconds(100)
 
-    /// Goes on with other containers and providers, as after `quire provider add`.
-    package func replaceContainers(_ containers: [SyncedContainer]) {
+    /// Goes on with other containers and providers, as after `quire container create`. What the engines do is broken off; `change`
+    /// makes what the others begin with when nothing is under way any more. Where it throws, the engines go on.
+    package func replaceContainers(
+        _ containers: [SyncedContainer], after change: () async throws -> Void
+    ) async rethrows {
+        await pausing.hold()
+        defer {
+            pausing.release()
+            wake()
+        }
+        try await change()
+        replaceEngines(containers)
+    }
+
+    /// Has other engines begin. While nothing is under way.
+    func replaceEngines(_ containers: [SyncedContainer]) {
         let engines = makeEngines(containers)
-        current.withLock { $0 = engines }
+        let former = current.withLock { current in
+            defer { current = engines }
+            return current
+        }
+        for engine in former { engine.retire() }
         containersChanged.raise()
     }
 
