@@ -32,7 +32,7 @@ final class DocumentTurns {
     func runGivingWay<Value>(_ body: () async throws -> Value) async throws -> Value {
         while true {
             let value: Value? = try await run {
-                do { return try await body() } catch where isGivingWay(error) { return nil }
+                do { return try await body() } catch  where isGivingWay(error) { return nil }
             }
             if let value { return value }
         }
@@ -41,7 +41,11 @@ final class DocumentTurns {
     /// The same for what throws nothing.
     ///
     /// - Parameter body: whether it is done; it is not where it gave way.
-    func runGivingWay(_ body: () async -> Bool) async { while !(await run(body)) {} }
+    func runGivingWay(_ body: () async -> Bool) async {
+        while true {
+            if await run(body) { return }
+        }
+    }
 
     /// Whether what ended the present turn's access is that it gave way.
     func isGivingWay(_ error: any Error) -> Bool {
