@@ -185,6 +185,75 @@ struct HomeLocationTests {
         #expect(throws: QuireError.self) { _ = try location(nil, [:]) }
     }
 
+    /// What is said where the configuration of a home that holds a drive is not found; nil where one is made.
+    private func loss(_ option: String?, _ environment: [String: String]) throws -> String? {
+        do {
+            #expect(try location(option, environment).readConfiguration() == nil)
+            return nil
+        } catch {
+            #expect(error.code == .unavailable)
+            return "\(error.message). \(error.remedy ?? "")"
+        }
+    }
+
+    @Test("A home that holds a drive whose configuration is not found is not taken for a new one")
+    func lostConfiguration() throws {
+        let directory = try TemporaryDirectory()
+        let root = directory.path
+        let (data, home) = (root, try directory.make("quire"))
+        let usual = ["XDG_DATA_HOME": data, "XDG_CONFIG_HOME": "\(root)/conf", "HOME": "\(root)/u"]
+        let there = try location(nil, usual)
+        #expect(try there.readConfiguration() == nil)
+        try there.configuration.write(.new(home: home, deviceName: "n", deviceID: "d"))
+        try directory.write("quire/index.sqlite", "")
+        // Of a version that kept no copy.
+        let missing = "\(root)/u/.config/quire/config.toml is missing, but \(home) holds a drive. "
+        let bare = ["XDG_DATA_HOME": data, "HOME": "\(root)/u"]
+        #expect(try loss(nil, bare)?.hasPrefix(missing + "If XDG_CONFIG_HOME was another") == true)
+        #expect(try loss(home, usual)?.contains("If the drive was made without --home") == true)
+        try there.configuration.keepCopy()
+        #expect(
+            try loss(nil, bare) == missing
+                + "Its configuration is \(root)/conf/quire/config.toml: set XDG_CONFIG_HOME=\(root)/conf")
+        #expect(
+            try loss(home, usual)?.hasSuffix(": leave --home and QUIRE_HOME away, with XDG_CONFIG_HOME=\(root)/conf")
+                == true)
+        #expect(unlink("\(root)/conf/quire/config.toml") == 0)
+        let copy = "\(home)/config.toml.last"
+        #expect(
+            try loss(nil, bare) == missing + "Restore it, or bring back what it said last: "
+                + "`install -D -m 600 \(copy) \(root)/u/.config/quire/config.toml`")
+        try location(home, [:]).configuration.write(.new(home: home, deviceName: "n", deviceID: "d"))
+        #expect(try loss(nil, bare)?.hasSuffix(": name the home, with --home \(home)") == true)
+        // The copy alone tells that there was a drive.
+        for file in ["index.sqlite", "config.toml"] { #expect(unlink("\(home)/\(file)") == 0) }
+        #expect(try loss(nil, bare) != nil)
+        #expect(unlink(copy) == 0)
+        #expect(try loss(nil, bare) == nil)
+    }
+
+    @Test("What the configuration says is kept in the home as it is written, and with each change")
+    func keptCopy() throws {
+        let directory = try TemporaryDirectory()
+        let here = try location(directory.path, [:])
+        let text = "# mine\n" + ConfigurationWriter.text(.new(home: "/h", deviceName: "n", deviceID: "d"))
+        func kept() throws -> String? {
+            try DurableFile.read(here.kept.path).map { String(decoding: $0, as: UTF8.self) }
+        }
+        let heading = "# Kept for when it is lost: \(here.configurationPath)\n"
+        try directory.write("config.toml", text)
+        try here.configuration.keepCopy()
+        #expect(try kept() == heading + text)
+        // Put back, and kept again.
+        try directory.write("config.toml", heading + text)
+        try here.configuration.keepCopy()
+        #expect(try kept() == heading + text)
+        let changed = try here.configuration.update { $0.parallel = 9 }
+        #expect(try kept() == heading + ConfigurationWriter.text(changed))
+        var status = stat()
+        #expect(stat(here.kept.path, &status) == 0 && status.st_mode & 0o777 == 0o600)
+    }
+
     @Test("--home before the subcommand is taken out")
     func leading() {
         var seen: [String] = []

@@ -32,7 +32,12 @@ final class DocumentTurns {
     func runGivingWay<Value>(_ body: () async throws -> Value) async throws -> Value {
         while true {
             let value: Value? = try await run {
-                do { return try await body() } catch  where isGivingWay(error) { return nil }
+                do {
+                    return try await body()
+                } catch {
+                    guard isGivingWay(error) else { throw error }
+                    return nil
+                }
             }
             if let value { return value }
         }

@@ -16,7 +16,7 @@ struct StoppedDrive: DriveCaller {
     func call<Method: WireMethod>(
         _ method: Method.Type, _ parameters: Method.Parameters, onPartial: (@Sendable (Method.Partial) -> Void)?
     ) async throws(QuireError) -> Method.Result {
-        let isNew = try location.configuration.read() == nil
+        let isNew = try location.readConfiguration() == nil
         if isNew, !Self.makesHome.contains(Method.name) {
             throw QuireError(
                 .unavailable, "there is no drive in \(location.home) yet", remedy: "Make it with `quire mount`")

@@ -1,51 +1,29 @@
-import Glibc
 import QuireCore
 
 /// `config.toml` on disk: read whole, replaced whole.
 struct ConfigurationFile: Sendable {
     let path: String
+    /// Where the home has what the file said last; nil: nowhere.
+    var kept: KeptConfiguration?
 
     /// What the file says; nil when there is none.
     func read() throws(QuireError) -> ConfigurationReader.Reading? {
-        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
-        guard descriptor >= 0 else {
-            if errno == ENOENT || errno == ENOTDIR { return nil }
-            throw failure("cannot read")
-        }
-        defer { close(descriptor) }
-        var bytes: [UInt8] = []
-        var buffer = [UInt8](repeating: 0, count: 16 << 10)
-        while true {
-            let count = Glibc.read(descriptor, &buffer, buffer.count)
-            guard count >= 0 else { throw failure("cannot read") }
-            guard count > 0 else { break }
-            bytes += buffer.prefix(count)
-        }
+        guard let bytes = try DurableFile.read(path) else { return nil }
         guard let text = String(validating: bytes, as: UTF8.self) else {
             throw QuireError(.usage, "\(path): not UTF-8", remedy: "Correct the file")
         }
         return try ConfigurationReader.read(text, file: path)
     }
 
-    /// Replaces the file: written beside it, synced, renamed over, directory synced.
+    /// Replaces the file.
     func write(_ configuration: Configuration) throws(QuireError) {
-        let directory = String(path[..<(path.lastIndex(of: "/") ?? path.startIndex)])
-        try makeDirectories(directory)
-        let staged = "\(path).\(getpid()).new"
-        let descriptor = open(staged, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0o600)
-        guard descriptor >= 0 else { throw failure("cannot write") }
-        let text = Array(ConfigurationWriter.text(configuration).utf8)
-        let isWritten = Glibc.write(descriptor, text, text.count) == text.count && fsync(descriptor) == 0
-        let isClosed = close(descriptor) == 0
-        guard isWritten, isClosed, rename(staged, path) == 0 else {
-            let error = failure("cannot write")
-            unlink(staged)
-            throw error
-        }
-        let parent = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-        guard parent >= 0 else { throw failure("cannot sync the directory of") }
-        defer { close(parent) }
-        guard fsync(parent) == 0 else { throw failure("cannot sync the directory of") }
+        try DurableFile.replace(path, with: Self.bytes(configuration))
+    }
+
+    /// Has the home keep what the file says, comments and all.
+    func keepCopy() throws(QuireError) {
+        guard let kept, let bytes = try DurableFile.read(path) else { return }
+        try kept.keep(bytes, of: path)
     }
 
     /// Reads, changes and replaces the file.
@@ -53,7 +31,10 @@ struct ConfigurationFile: Sendable {
     /// - Throws: also when the file has keys this version does not know: they would be lost.
     func update(_ change: (inout Configuration) throws(QuireError) -> Void) throws(QuireError) -> Configuration {
         let (former, configuration) = try changed(change)
-        if configuration != former { try write(configuration) }
+        guard configuration != former else { return configuration }
+        // First: where that fails nothing was changed.
+        try kept?.keep(Self.bytes(configuration), of: path)
+        try write(configuration)
         return configuration
     }
 
@@ -62,7 +43,8 @@ struct ConfigurationFile: Sendable {
         _ change: (inout Configuration) throws(QuireError) -> Void
     ) throws(QuireError) -> (former: Configuration, configuration: Configuration) {
         guard let reading = try read() else {
-            throw QuireError(.notFound, "\(path) is missing", remedy: "`quire mount` makes it")
+            throw QuireError(
+                .notFound, "\(path) is missing", remedy: "`quire mount` makes it, or says how to bring it back")
         }
         guard reading.unknownKeys.isEmpty else {
             throw QuireError(
@@ -75,15 +57,7 @@ struct ConfigurationFile: Sendable {
         return (reading.configuration, configuration)
     }
 
-    private func makeDirectories(_ directory: String) throws(QuireError) {
-        var made = ""
-        for part in directory.split(separator: "/") {
-            made += "/\(part)"
-            guard mkdir(made, 0o700) == 0 || errno == EEXIST else { throw failure("cannot make the directory of") }
-        }
-    }
-
-    private func failure(_ what: String) -> QuireError {
-        QuireError(.unavailable, "\(what) \(path): \(String(cString: strerror(errno)))")
+    private static func bytes(_ configuration: Configuration) -> [UInt8] {
+        Array(ConfigurationWriter.text(configuration).utf8)
     }
 }

@@ -9,7 +9,9 @@ struct HomeLocation: Sendable, Equatable {
     /// The home as it was given; nil: the XDG directories hold both.
     let given: String?
 
-    var configuration: ConfigurationFile { ConfigurationFile(path: configurationPath) }
+    var configuration: ConfigurationFile { ConfigurationFile(path: configurationPath, kept: kept) }
+    /// What the configuration said last.
+    var kept: KeptConfiguration { KeptConfiguration(path: "\(home)/config.toml.last") }
     var socketPath: String { "\(home)/daemon.sock" }
     var logPath: String { "\(home)/daemon.log" }
     var store: String { "\(home)/drive" }

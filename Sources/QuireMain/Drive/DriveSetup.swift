@@ -9,9 +9,11 @@ import QuireStore
 struct DriveSetup: Sendable {
     let location: HomeLocation
 
-    /// The configuration; a new home's where there is none yet, which is written.
+    /// The configuration; a new home's where there is no drive yet, which is written.
+    ///
+    /// - Throws: as `HomeLocation.readConfiguration`.
     func openOrCreate() throws(QuireError) -> ConfigurationReader.Reading {
-        if let reading = try location.configuration.read() { return reading }
+        if let reading = try location.readConfiguration() { return reading }
         let configuration = Configuration.new(
             home: location.home, deviceName: Self.hostName, deviceID: Self.randomIdentifier())
         try location.configuration.write(configuration)

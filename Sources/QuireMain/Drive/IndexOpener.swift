@@ -26,7 +26,7 @@ struct IndexOpener {
                 containers: ContainerLayout(configuration),
                 types: ItemTyper(packages: PackageNames(extensions: configuration.packageExtensions)),
                 content: keepsContent ? home.home.contentPath : nil, logger: logger)
-            var notes: [String] = []
+            var notes = home.notes
             if case .rebuilt(let aside) = opening {
                 notes.append("the index was damaged: it was set aside as \(aside), and is being built anew")
             }

@@ -10,14 +10,17 @@ struct OpenHome: Sendable {
     let configuration: Configuration
     /// Keys of the configuration that this version does not know.
     let unknownKeys: [String]
+    /// What there is to say of it.
+    let notes: [String]
     private let lock: HomeLock
 
     /// Makes what is missing. The configuration is read before anything is made, so that a home of a newer version, or one
     /// whose configuration is wrong, is left as it is.
     ///
-    /// - Throws: `.unavailable` when another daemon has the home, or its filesystem cannot hold a store.
+    /// - Throws: `.unavailable` when another daemon has the home, its filesystem cannot hold a store, or its configuration is
+    ///   gone.
     init(_ location: HomeLocation) throws(QuireError) {
-        _ = try location.configuration.read()
+        _ = try location.readConfiguration()
         let home = DriveHome(path: location.home)
         do throws(StoreError) {
             layout = try home.createLayout()
@@ -31,6 +34,17 @@ struct OpenHome: Sendable {
         self.location = location
         self.home = home
         configuration = reading.configuration
+        notes = Self.keepCopy(location)
         unknownKeys = reading.unknownKeys
+    }
+
+    /// A full disk is no reason not to start.
+    private static func keepCopy(_ location: HomeLocation) -> [String] {
+        do throws(QuireError) {
+            try location.configuration.keepCopy()
+            return []
+        } catch {
+            return ["what the configuration says is not kept for when it is lost: \(error.message)"]
+        }
     }
 }

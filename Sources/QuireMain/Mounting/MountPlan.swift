@@ -37,7 +37,7 @@ struct MountPlan: Sendable {
     func check() throws(QuireError) -> Mountpoint {
         try FuseDevice.check()
         if options.allowOther { try FuseConfiguration.checkSharing() }
-        let configuration = try location.configuration.read()?.configuration
+        let configuration = try location.readConfiguration()?.configuration
         let folders = configuration?.providers.compactMap { ProviderURL.folder($0.url) } ?? []
         return try Mountpoint.check(
             mountpointArgument, location: location,
