@@ -35,5 +35,85 @@ extension EndToEnd {
                 #expect(try await space.sh("ls one.home/provider") == "")
             }
         }
+
+        @Test("At another URL a provider may be another store, whatever it is called")
+        func changedURL() async throws {
+            try await Workspace.use { space in
+                let drive = try await space.mounted(provider: "\(space.root)/shared")
+                try await drive.sh("echo x > f; mkdir d; echo y > d/g")
+                try await drive.sync()
+                try await drive.unmount()
+                let other = try space.directory("other")
+                try rebind(drive, to: other)
+                try await drive.mount()
+                try await drive.sync()
+                try await expectProviderMatches(drive, at: other)
+                // Removed and added elsewhere under its name, it is no more the former.
+                let third = try space.directory("third")
+                try await drive.quire("provider", "add", "more", "folder:\(third)").require(0)
+                try await drive.quire("provider", "remove", "more").require(0)
+                try await drive.quire("provider", "add", "more", "folder:\(try space.directory("fourth"))", "--default")
+                    .require(0)
+                try await drive.unmount()
+                try await drive.mount()
+                try await drive.sync()
+                try await expectProviderMatches(drive, at: "\(space.root)/fourth")
+            }
+        }
+
+        @Test(
+            "With its index built anew a drive takes no empty folder for the store that it knew",
+            arguments: ["by this version", "by an earlier version", "by one that was not started again"])
+        func rebuiltIndex(known: String) async throws {
+            try await Workspace.use { space in
+                let drive = try await space.mounted(provider: "\(space.root)/shared")
+                try await drive.sh("echo x > f")
+                try await drive.sync()
+                try await drive.unmount()
+                if known != "by this version" {
+                    try await space.sh(Self.asEarlier("shared", isBound: known == "by an earlier version"))
+                    try await space.sh("mv shared unplugged; mkdir shared")
+                    try await drive.quire("check", "--provider").require(75)
+                    #expect(try await space.sh("ls -A shared; rmdir shared; mv unplugged shared") == "")
+                    try await drive.mount()
+                    try await drive.unmount()
+                }
+                try await space.sh("rm one.home/index.sqlite*; mv shared unplugged; mkdir shared")
+                try await drive.mount()
+                let outcome = try await drive.quire("sync", "--timeout", "5", limitSeconds: 20).require(75)
+                #expect(outcome.errors.contains("shared"), "\(outcome.errors)")
+                #expect(try await space.sh("ls -A shared") == "")
+                try await space.sh("rmdir shared; mv unplugged shared")
+                try await drive.sync()
+                try await expectProviderMatches(drive, at: "\(space.root)/shared")
+            }
+        }
+
+        /// Keeps the store's identity as versions did that kept it in the index, by the provider's name.
+        ///
+        /// - Parameter isBound: whether that was noted, too, as it is at a start.
+        private static func asEarlier(_ provider: String, isBound: Bool) -> String {
+            """
+            identity=$(sed 's/.*"identity":"//; s/".*//' \(provider)/.quire/store.json)
+            rm -rf one.home/stores one.home/config.toml.last
+            /usr/bin/python3 - "$identity" <<'END'
+            import sqlite3, sys
+            index = sqlite3.connect("one.home/index.sqlite")
+            key = "user.provider.identity.\(provider)"
+            index.execute("INSERT OR REPLACE INTO meta (key, value) VALUES (?, ?)", (key, sys.argv[1]))
+            if \(isBound ? 0 : 1): index.execute("DELETE FROM meta WHERE key = 'user.binding.default'")
+            index.commit()
+            END
+            """
+        }
+
+        /// Gives the provider "shared" another URL, as people do by hand.
+        private func rebind(_ drive: Drive, to folder: String) throws {
+            let path = "\(drive.home)/config.toml"
+            let text = try String(contentsOfFile: path, encoding: .utf8)
+            let changed = text.replacing(
+                #/name = "shared"\nurl = ".*"/#, with: "name = \"shared\"\nurl = \"folder:\(folder)\"")
+            try changed.write(toFile: path, atomically: true, encoding: .utf8)
+        }
     }
 }

@@ -111,7 +111,7 @@ extension MetadataIndex {
         tagged.contains(inode) || !tagged.isEmpty && queuedEvents > 0
     }
 
-    /// A value that outlives the daemon: cursors, the identity of a provider.
+    /// A value that outlives the daemon: cursors, who keeps a container.
     package func value(_ key: String) async throws(IndexError) -> String? {
         try await read("a value") { try $0.meta("user." + key) }
     }

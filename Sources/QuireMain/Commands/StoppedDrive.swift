@@ -48,8 +48,9 @@ struct StoppedDrive: DriveCaller {
             containerName: { configuration.displayName(of: $0) })
         var methods = MethodTable()
         ViewMethods(view: view).addMethods(to: &methods)
-        CheckMethods(index: index, secrets: ProviderSecrets(home: location.home)) { configuration }.addMethods(
-            to: &methods)
+        CheckMethods(
+            index: index, secrets: ProviderSecrets(home: location.home), stores: KnownStores(home: location.home)
+        ) { configuration }.addMethods(to: &methods)
         SetupService(location: location, catalog: index, keeper: nil) { changed, commit in
             try Self.makeDirectories(changed, besides: configuration, in: index.tree)
             try await commit()

@@ -23,7 +23,8 @@ struct DaemonMethods {
         SyncMethods(sync: parts.sync, whenSynchronised: { [inbox = parts.inbox] in inbox.noteSync() })
             .addMethods(to: &methods)
         addThumbnails(to: &methods)
-        CheckMethods(index: parts.index, secrets: ProviderSecrets(home: parts.home.location.home)) {
+        let home = parts.home.location.home
+        CheckMethods(index: parts.index, secrets: ProviderSecrets(home: home), stores: KnownStores(home: home)) {
             parts.home.configuration
         }.addMethods(to: &methods)
         CoordinationService(

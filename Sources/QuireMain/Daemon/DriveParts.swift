@@ -45,12 +45,13 @@ struct DriveParts: Sendable {
         _ home: OpenHome, _ index: DriveIndex, _ notes: [String], plan: MountPlan, mountpoint: Mountpoint,
         logger: Logger
     ) async throws -> DriveParts {
+        let stores = KnownStores(home: home.location.home)
+        let bound = try await ProviderBinding(index: index, stores: stores).settle(home.configuration)
         let configuration = home.configuration
         let traffic = Traffic(up: configuration.uploadLimit, down: configuration.downloadLimit)
         let factory = ProviderFactory(
-            secrets: ProviderSecrets(home: home.location.home), traffic: traffic, logger: logger)
+            secrets: ProviderSecrets(home: home.location.home), stores: stores, traffic: traffic, logger: logger)
         let containers = try factory.containers(configuration)
-        let bound = try await ProviderBinding(index: index).renew(configuration, containers)
         let coordinator = Coordinator(packages: PackageNames(extensions: configuration.packageExtensions))
         let late = LateSync()
         let room = WriteRoom()
@@ -132,7 +133,8 @@ struct DriveParts: Sendable {
 
     /// Notes in the index which provider keeps which container.
     func renewBindings() async throws {
-        _ = try await ProviderBinding(index: index).renew(await live.running, sync.containers)
+        let stores = KnownStores(home: home.location.home)
+        try await ProviderBinding(index: index, stores: stores).renew(await live.running, sync.containers)
     }
 
     /// Brings the index to rest, after the drive was unmounted.

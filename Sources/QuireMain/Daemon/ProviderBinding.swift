@@ -2,30 +2,75 @@ import QuireCore
 import QuireIndex
 import QuireSync
 
-/// Notices that a container is kept by another provider than before: what the former acknowledged says nothing of it.
+/// Notices that a container is kept at another URL than before: what the former provider acknowledged says nothing of that.
 ///
 /// Called before the engines run. All documents are then uploaded to the new provider, and what it has comes here.
 struct ProviderBinding: Sendable {
     let index: DriveIndex
+    let stores: KnownStores
 
+    /// Has each container bound to the provider that is to keep it now.
+    ///
     /// - Returns: what there is to say.
-    func renew(_ configuration: Configuration, _ containers: [SyncedContainer]) async throws -> [String] {
+    func settle(_ configuration: Configuration) async throws -> [String] {
+        try await takeOver(configuration)
         var notes: [String] = []
-        for container in containers {
-            guard let provider = configuration.provider(named: container.providerName) else { continue }
-            let key = "binding.\(container.id)"
-            let binding = "\(provider.name) \(provider.url)"
-            let former = try await index.index.value(key)
-            guard former != binding else { continue }
-            if former != nil {
-                try await forget(container.id)
-                notes.append(
-                    "\(container.id == .default ? "the drive" : "\(container.id)") is kept by \(provider.name) from now on"
-                )
+        for container in Self.bound(configuration) {
+            guard let next = configuration.keeper(of: container) else { continue }
+            guard let former = try await binding(of: container), former.url != next.url else {
+                try await bind(container, to: next)
+                continue
             }
-            try await index.index.setValue(key, binding)
+            try await forget(container)
+            try await bind(container, to: next)
+            notes.append("\(Self.name(container)) is kept by \(next.name) from now on")
         }
         return notes
+    }
+
+    /// Has an index that was built anew know who keeps which container.
+    ///
+    /// - Parameter configuration: names the containers' providers.
+    func renew(_ configuration: Configuration, _ containers: [SyncedContainer]) async throws {
+        for container in containers {
+            guard let provider = configuration.provider(named: container.providerName) else { continue }
+            try await bind(container.id, to: provider)
+        }
+    }
+
+    private static func name(_ container: ContainerID) -> String {
+        container == .default ? "the drive" : "\(container)"
+    }
+    private static func key(_ container: ContainerID) -> String { "binding.\(container)" }
+
+    private func binding(of container: ContainerID) async throws -> Binding? {
+        try await index.index.value(Self.key(container)).flatMap(Binding.init(text:))
+    }
+
+    /// The containers that sync by themselves.
+    private static func bound(_ configuration: Configuration) -> [ContainerID] {
+        [.default] + configuration.separateContainers.map(\.id)
+    }
+
+    /// Has it known apart from the index which stores there are: earlier versions had it in there, by the provider's name.
+    ///
+    /// To be called before any of them is connected.
+    func takeOver(_ configuration: Configuration) async throws {
+        for container in Self.bound(configuration) {
+            // What began to sync while a daemon ran has no binding before the next start.
+            let next = configuration.keeper(of: container).map { Binding(name: $0.name, url: $0.url) }
+            guard let binding = try await binding(of: container) ?? next else { continue }
+            let key = "provider.identity.\(binding.name)"
+            guard let identity = try await index.index.value(key) else { continue }
+            if try stores.identity(at: binding.url) == nil { try stores.note(identity, at: binding.url) }
+            try await index.index.setValue(key, nil)
+        }
+    }
+
+    private func bind(_ container: ContainerID, to provider: Configuration.Provider) async throws {
+        let binding = Binding(name: provider.name, url: provider.url)
+        guard try await self.binding(of: container) != binding else { return }
+        try await index.index.setValue(Self.key(container), binding.text)
     }
 
     private func forget(_ container: ContainerID) async throws {
@@ -36,4 +81,27 @@ struct ProviderBinding: Sendable {
         try await index.index.settle()
         try await index.index.setValue("cursor.\(container)", nil)
     }
+}
+
+/// Who keeps a container, as the index has it noted: `NAME URL`.
+private struct Binding: Equatable {
+    var name: String
+    var url: String
+
+    init(name: String, url: String) {
+        self.name = name
+        self.url = url
+    }
+
+    init?(text: String) {
+        let parts = text.split(separator: " ", maxSplits: 1)
+        guard parts.count == 2 else { return nil }
+        self.init(name: String(parts[0]), url: String(parts[1]))
+    }
+
+    var text: String { "\(name) \(url)" }
+}
+
+extension Configuration {
+    fileprivate func keeper(of container: ContainerID) -> Provider? { provider(named: providerName(of: container)) }
 }

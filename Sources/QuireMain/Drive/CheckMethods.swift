@@ -8,10 +8,15 @@ import QuireSync
 struct CheckMethods: Sendable {
     let index: DriveIndex
     let secrets: ProviderSecrets
+    let stores: KnownStores
     let configuration: @Sendable () -> Configuration
 
-    init(index: DriveIndex, secrets: ProviderSecrets, configuration: @escaping @Sendable () -> Configuration) {
+    init(
+        index: DriveIndex, secrets: ProviderSecrets, stores: KnownStores,
+        configuration: @escaping @Sendable () -> Configuration
+    ) {
         self.secrets = secrets
+        self.stores = stores
         self.index = index
         self.configuration = configuration
     }
@@ -46,21 +51,19 @@ struct CheckMethods: Sendable {
 
     private func provider() async throws -> [CheckDifference] {
         var differences: [CheckDifference] = []
-        let factory = ProviderFactory(secrets: secrets, traffic: Traffic(), logger: index.logger)
+        let factory = ProviderFactory(secrets: secrets, stores: stores, traffic: Traffic(), logger: index.logger)
+        try await ProviderBinding(index: index, stores: stores).takeOver(configuration())
         for container in try factory.containers(configuration()) {
-            let expected = try await index.index.value("provider.identity.\(container.providerName)")
-            let items = try await Self.listing(of: container, expected: expected)
+            let items = try await Self.listing(of: container)
             let bases = try await index.index.baseTree(container: container.id).map(\.base)
             differences += DriveCheck.provider(bases, items, root: container.root, excluded: container.excluded)
         }
         return differences
     }
 
-    private static func listing(
-        of container: SyncedContainer, expected: String?
-    ) async throws(QuireError) -> [RemoteItem] {
+    private static func listing(of container: SyncedContainer) async throws(QuireError) -> [RemoteItem] {
         do throws(ProviderError) {
-            _ = try await container.provider.connect(expected: expected)
+            try await container.connect()
             guard case .everything(let items, _) = try await container.provider.changes(since: nil) else {
                 throw ProviderError(.failed, "it does not list what it has")
             }

@@ -59,6 +59,8 @@ struct DriveSetup: Sendable {
         let url = try ProviderURL.checked(provider.url, location: location)
         // What is kept for another of this name stays as it is.
         _ = try check(provider)
+        // Whatever is at the URL now is meant.
+        try KnownStores(home: location.home).forget(url)
         var kept: SetupMethods.SecretPlace?
         if let secret { kept = try await secrets.keep(secret, of: provider.name, in: place) }
         let configuration = try await takingBack(kept, of: provider.name) { () throws(QuireError) in

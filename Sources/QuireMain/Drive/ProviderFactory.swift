@@ -6,6 +6,7 @@ import QuireSync
 /// Makes providers and the containers they keep out of the configuration.
 struct ProviderFactory: Sendable {
     let secrets: ProviderSecrets
+    let stores: KnownStores
     /// What the content of all of them passes through.
     let traffic: Traffic
     let logger: Logger
@@ -21,6 +22,10 @@ struct ProviderFactory: Sendable {
             secret: try secrets.source(of: entry), pace: pace, traffic: traffic, logger: logger)
     }
 
+    private func identity(_ entry: Configuration.Provider) -> KnownStore {
+        KnownStore(stores: stores, url: entry.url, given: entry.identity)
+    }
+
     /// The containers that sync by themselves: the default one, and those with a provider of their own.
     func containers(_ configuration: Configuration) throws(QuireError) -> [SyncedContainer] {
         guard let main = configuration.defaultProvider else {
@@ -31,14 +36,14 @@ struct ProviderFactory: Sendable {
         var containers = [
             SyncedContainer(
                 id: .default, root: .root, excluded: separate.map { RelativePath([$0.name]) }, providerName: main.name,
-                provider: try provider(main, pace))
+                provider: try provider(main, pace), identity: identity(main))
         ]
         for container in separate {
             guard let entry = container.provider.flatMap(configuration.provider(named:)) else { continue }
             containers.append(
                 SyncedContainer(
                     id: container.id, root: RelativePath([container.name]), providerName: entry.name,
-                    provider: try provider(entry, pace)))
+                    provider: try provider(entry, pace), identity: identity(entry)))
         }
         return containers
     }

@@ -235,7 +235,7 @@ extension PushRound {
             try await context.reach()
             return nil
         } catch {
-            return error as? SyncFailure
+            return error
         }
     }
 

@@ -55,16 +55,19 @@ package struct SyncedContainer: Sendable {
     /// As in the configuration.
     package var providerName: String
     package var provider: any DocumentProvider
+    /// Of the provider's store.
+    package var identity: any StoreIdentity
 
     package init(
         id: ContainerID, root: RelativePath, excluded: [RelativePath] = [], providerName: String,
-        provider: any DocumentProvider
+        provider: any DocumentProvider, identity: any StoreIdentity
     ) {
         self.id = id
         self.root = root
         self.excluded = excluded
         self.providerName = providerName
         self.provider = provider
+        self.identity = identity
     }
 }
 
@@ -263,11 +266,8 @@ struct SyncContext: Sendable {
     }
 
     /// Finds the provider, which must be the one that it was.
-    func reach() async throws {
-        let key = "provider.identity.\(container.providerName)"
-        let expected = try await index.value(key)
-        let found = try await ask { () throws(ProviderError) in try await provider.connect(expected: expected) }
-        if expected == nil { try await index.setValue(key, found) }
+    func reach() async throws(SyncFailure) {
+        try await ask { () throws(ProviderError) in try await container.connect() }
     }
 
     /// Asks the provider.

@@ -27,6 +27,7 @@ final class Device {
     /// What is done once sync is about to change the store.
     let whenCommitting = Meanwhile()
     static let counter = Counter()
+    private let identity = RememberedIdentity()
 
     /// - Parameters:
     ///   - pushPart, pullPart: small by default, so that whatever is tested is tested across the borders of parts.
@@ -60,15 +61,19 @@ final class Device {
             versions: versions, settings: settings, clock: clock.syncClock, limits: limits, room: room)
         service = SyncService(
             environment: environment,
-            containers: [SyncedContainer(id: .default, root: .root, providerName: "main", provider: provider)],
+            containers: [Self.container(provider, identity)],
             logger: Device.logger(name))
+    }
+
+    private static func container(_ provider: any DocumentProvider, _ identity: RememberedIdentity) -> SyncedContainer {
+        SyncedContainer(id: .default, root: .root, providerName: "main", provider: provider, identity: identity)
     }
 
     /// What a daemon that starts now would have, beside the index of the one before.
     func restartedService(_ provider: any DocumentProvider) -> SyncService {
         SyncService(
             environment: environment,
-            containers: [SyncedContainer(id: .default, root: .root, providerName: "main", provider: provider)],
+            containers: [Self.container(provider, identity)],
             logger: Device.logger(name))
     }
 

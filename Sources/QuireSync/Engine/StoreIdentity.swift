@@ -1,0 +1,28 @@
+package import QuireCore
+
+/// Which store a provider's is, wherever that is kept.
+package protocol StoreIdentity: Sendable {
+    /// What it has to call itself; nil before it was first connected.
+    func known() throws(QuireError) -> String?
+    /// Keeps what it calls itself, for good when this returns.
+    func note(_ identity: String) throws(QuireError)
+}
+
+extension SyncedContainer {
+    /// Connects the provider, whose store must be the one that it was; the first one is kept in mind.
+    ///
+    /// - Throws: what the provider does; `.unavailable` where it cannot be told which store is meant.
+    package func connect() async throws(ProviderError) {
+        let expected = try Self.told { () throws(QuireError) in try identity.known() }
+        let found = try await provider.connect(expected: expected)
+        try Self.told { () throws(QuireError) in try identity.note(found) }
+    }
+
+    private static func told<Value>(_ body: () throws(QuireError) -> Value) throws(ProviderError) -> Value {
+        do {
+            return try body()
+        } catch {
+            throw ProviderError(.unavailable, error.remedy.map { "\(error.message). \($0)" } ?? error.message)
+        }
+    }
+}
