@@ -107,6 +107,92 @@ extension EndToEnd {
             """
         }
 
+        @Test("A drive stays with its provider while that alone has content, says so, and goes to the new one then")
+        func newDefault() async throws {
+            try await Workspace.use { space in
+                let shared = "\(space.root)/shared"
+                let drive = try await space.mounted(provider: shared)
+                try await drive.sh("echo x > f")
+                try await drive.sync()
+                let new = try space.directory("new")
+                try await drive.quire("provider", "add", "new", "folder:\(new)", "--default").require(0)
+                // From another device, while the former keeps the drive still.
+                try await space.sh("seq 1000 > shared/late")
+                try await drive.sync()
+                #expect(try await drive.json("status", "late").only("state").string == "dataless")
+                try await drive.unmount()
+                let mounted = try await drive.quire("mount", drive.mountpoint).require(0)
+                #expect(mounted.errors.contains("late") && mounted.errors.contains("quire download ."), "\(mounted)")
+                try await drive.sh("echo y > g")
+                try await drive.sync()
+                #expect(try await drive.sh("seq 1000 | cmp - late && echo whole") == "whole\n")
+                try await expectProviderMatches(drive, at: shared)
+                #expect(try await space.sh("ls -A new") == "")
+                try await drive.quire("download", ".").require(0)
+                try await drive.unmount()
+                try await drive.mount()
+                try await drive.sync()
+                try await expectProviderMatches(drive, at: new)
+            }
+        }
+
+        @Test("A provider that was removed while it alone has content keeps the drive when it is added again")
+        func removedProvider() async throws {
+            try await Workspace.use { space in
+                let shared = "\(space.root)/shared"
+                let drive = try await space.mounted(provider: shared)
+                try await drive.sh("echo x > f; seq 1000 > g")
+                try await drive.sync()
+                let new = try space.directory("new")
+                try await drive.quire("provider", "add", "new", "folder:\(new)", "--default").require(0)
+                try await drive.quire("evict", "g").require(0)
+                try await drive.unmount()
+                try await drive.quire("provider", "remove", "shared").require(0)
+                let mounted = try await drive.quire("mount", drive.mountpoint).require(0)
+                #expect(mounted.errors.contains("folder:\(shared) only"), "\(mounted)")
+                // A store of its own, as another device would have made it.
+                let mark = #"{"format":1,"identity":"other"}"#
+                try await space.sh("mkdir new/.quire; echo '\(mark)' > new/.quire/store.json")
+                try await drive.quire("sync", "--timeout", "5", limitSeconds: 20).require(75)
+                #expect(try await space.sh("ls new") == "")
+                try await drive.quire("provider", "add", "shared", "folder:\(shared)").require(0)
+                try await drive.unmount()
+                try await drive.mount()
+                try await drive.sync()
+                #expect(try await drive.sh("seq 1000 | cmp - g && echo whole") == "whole\n")
+                try await expectProviderMatches(drive, at: shared)
+            }
+        }
+
+        @Test("While content is at a store only, a URL that was changed has to lead to that store")
+        func movedStore() async throws {
+            try await Workspace.use { space in
+                let drive = try await space.mounted(provider: "\(space.root)/shared")
+                try await drive.sh("echo x > f; seq 1000 > g")
+                try await drive.sync()
+                try await drive.quire("evict", "g").require(0)
+                try await drive.unmount()
+                let other = try space.directory("other")
+                try rebind(drive, to: other)
+                try await drive.mount()
+                try await drive.quire("sync", "--timeout", "5", limitSeconds: 20).require(75)
+                #expect(try await space.sh("ls -A other") == "")
+                try await drive.unmount()
+                try await space.sh("mv shared moved")
+                try rebind(drive, to: "\(space.root)/moved")
+                try await drive.mount()
+                try await drive.sync()
+                #expect(try await drive.sh("seq 1000 | cmp - g && echo whole") == "whole\n")
+                try await expectProviderMatches(drive, at: "\(space.root)/moved")
+                // All is here: now it may be another.
+                try await drive.unmount()
+                try rebind(drive, to: other)
+                try await drive.mount()
+                try await drive.sync()
+                try await expectProviderMatches(drive, at: other)
+            }
+        }
+
         /// Gives the provider "shared" another URL, as people do by hand.
         private func rebind(_ drive: Drive, to folder: String) throws {
             let path = "\(drive.home)/config.toml"

@@ -71,6 +71,19 @@ extension MetadataIndex {
         }
     }
 
+    /// A file of the container whose content is not here; nil where all is here.
+    package func datalessFile(in container: ContainerID) async throws(IndexError) -> RelativePath? {
+        let root = root
+        return try await read("what is not here") { db in
+            var paths = PathBuilder.items(root: root)
+            let id = try db.first(
+                "SELECT id FROM items WHERE kind = 0 AND dataless = 1 AND container = ? LIMIT 1",
+                .text(container.rawValue)
+            ) { $0.integer(0) }
+            return try id.flatMap { try paths.path($0, db) }
+        }
+    }
+
     /// Keeps the content of an item here, and of all that is or comes below it; or no longer.
     ///
     /// - Returns: false when there is no such item.

@@ -2,6 +2,7 @@ import ArgumentParser
 import Glibc
 import QuireCommandLine
 import QuireCore
+import QuireStore
 import QuireTransport
 
 struct Mount: AsyncParsableCommand {
@@ -124,6 +125,17 @@ struct Mount: AsyncParsableCommand {
 
     private func greet(_ mountpoint: String, _ location: HomeLocation) async throws {
         let providers = try await DriveConnection(home: location.home).call(SetupMethods.ProviderList.self).providers
-        Output.line(Greeting.text(mountpoint: mountpoint, provider: providers.first(where: \.isDefault)))
+        let keeper = try Self.keeper(mountpoint)
+        Output.line(Greeting.text(mountpoint: mountpoint, provider: providers.first { $0.name == keeper }))
+    }
+
+    /// Not always the one that the configuration has by now.
+    private static func keeper(_ mountpoint: String) throws(QuireError) -> String? {
+        do throws(StoreError) {
+            let root = try OwnedDescriptor.open(mountpoint, O_RDONLY | O_DIRECTORY)
+            return try root.attribute("user.quire.provider", mountpoint).map { String(decoding: $0, as: UTF8.self) }
+        } catch {
+            throw QuireError(error)
+        }
     }
 }

@@ -42,12 +42,13 @@ struct DriveParts: Sendable {
     }
 
     private static func open(
-        _ home: OpenHome, _ index: DriveIndex, _ notes: [String], plan: MountPlan, mountpoint: Mountpoint,
+        _ found: OpenHome, _ index: DriveIndex, _ notes: [String], plan: MountPlan, mountpoint: Mountpoint,
         logger: Logger
     ) async throws -> DriveParts {
-        let stores = KnownStores(home: home.location.home)
-        let bound = try await ProviderBinding(index: index, stores: stores).settle(home.configuration)
-        let configuration = home.configuration
+        let stores = KnownStores(home: found.location.home)
+        let (configuration, bound) = try await ProviderBinding(index: index, stores: stores).settle(found.configuration)
+        var home = found
+        home.configuration = configuration
         let traffic = Traffic(up: configuration.uploadLimit, down: configuration.downloadLimit)
         let factory = ProviderFactory(
             secrets: ProviderSecrets(home: home.location.home), stores: stores, traffic: traffic, logger: logger)

@@ -7,7 +7,7 @@ struct OpenHome: Sendable {
     let location: HomeLocation
     let home: DriveHome
     let layout: DriveHome.Layout
-    let configuration: Configuration
+    var configuration: Configuration
     /// Keys of the configuration that this version does not know.
     let unknownKeys: [String]
     /// What there is to say of it.

@@ -198,9 +198,7 @@ extension ChangeSender {
     {
         guard let local = change.local else { return }
         if case .dataless = local.content, change.base == nil {
-            throw SyncFailure(
-                .parkUntilChanged,
-                "the content of \(local.path) is neither here nor at the provider; remove it, or restore it there")
+            throw .contentIsNowhere(local.path, context.container)
         }
         // A symlink's time can only be sent with the link.
         let isTimedLink = local.facts.kind == .symlink && context.provider.capabilities.attributes

@@ -54,6 +54,14 @@ struct SyncFailure: Error, Sendable, Hashable {
         }
     }
 
+    /// A placeholder that stands for nothing: what it names was removed, or is where the drive was kept before.
+    static func contentIsNowhere(_ path: RelativePath, _ container: SyncedContainer) -> SyncFailure {
+        SyncFailure(
+            .parkUntilChanged,
+            "the content of \(path) is neither here nor at the provider \(container.providerName): restore it there, from where "
+                + "it was kept before; remove it here only where nobody needs it")
+    }
+
     init(_ error: LocalChangeError) {
         let reason = String(cString: strerror(error.errno))
         let message = "cannot \(error.operation) \(error.path): \(reason)"

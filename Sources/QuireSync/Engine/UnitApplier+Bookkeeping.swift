@@ -66,10 +66,7 @@ extension UnitApplier {
     }
 
     func hold(_ unit: TreeUnit) throws(SyncFailure) -> UnitOutcome {
-        let path = unit.local?.path ?? .root
-        throw SyncFailure(
-            .parkUntilChanged,
-            "the content of \(path) is neither here nor at the provider; remove it, or restore it there")
+        throw .contentIsNowhere(unit.local?.path ?? .root, context.container)
     }
 
     /// The unit with checksums of both sides, planned anew.
