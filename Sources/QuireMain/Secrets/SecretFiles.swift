@@ -35,18 +35,7 @@ struct SecretFiles: Sendable {
     ///
     /// - Parameter secret: as `ProviderSecrets.check` wants it.
     func keep(_ secret: String, of name: String) throws(QuireError) {
-        guard mkdir(directory, 0o700) == 0 || errno == EEXIST else { throw failure("cannot write", name) }
-        let staged = "\(path(name)).new"
-        unlink(staged)
-        let descriptor = open(staged, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
-        guard descriptor >= 0 else { throw failure("cannot write", name) }
-        let text = Array("\(secret)\n".utf8)
-        let isWritten = write(descriptor, text, text.count) == text.count && fsync(descriptor) == 0
-        guard close(descriptor) == 0, isWritten, rename(staged, path(name)) == 0 else {
-            let error = failure("cannot write", name)
-            unlink(staged)
-            throw error
-        }
+        try DurableFile.replace(path(name), with: Array("\(secret)\n".utf8))
     }
 
     /// Forgets the provider's secret; nothing happens where none is kept.
