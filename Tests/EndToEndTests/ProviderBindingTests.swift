@@ -201,5 +201,21 @@ extension EndToEnd {
                 #/name = "shared"\nurl = ".*"/#, with: "name = \"shared\"\nurl = \"folder:\(folder)\"")
             try changed.write(toFile: path, atomically: true, encoding: .utf8)
         }
+
+        @Test("Nothing in a home can be read by others, also where the home's directory was there before")
+        func othersReadNothing() async throws {
+            try await Workspace.use { space in
+                let drive = try await space.drive()
+                try await space.sh("mkdir -m 755 one.home")
+                // From an earlier version.
+                try await drive.mount()
+                try await drive.unmount()
+                try await space.sh("chmod 644 one.home/index.sqlite")
+                try await drive.mount()
+                try await drive.sh("echo x > f; echo y > f")
+                try await drive.sync()
+                #expect(try await space.sh("find one.home -mindepth 1 -maxdepth 1 -perm /077") == "")
+            }
+        }
     }
 }

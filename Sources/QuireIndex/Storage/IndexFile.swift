@@ -47,6 +47,7 @@ struct IndexFile: Sendable {
         checks: Bool, _ prepare: (Database) throws -> IngestState
     ) throws(IndexError) -> (DatabasePool, IngestState) {
         _ = Self.keepsSharedMemoryInProcess
+        try takeFromOthers()
         do {
             let pool = try DatabasePool(path: path, configuration: configuration)
             if checks { try pool.read(Self.checkIntegrity) }
@@ -64,6 +65,18 @@ struct IndexFile: Sendable {
             return (pool, try pool.write(prepare))
         } catch {
             throw IndexError(error, "opening \(path)")
+        }
+    }
+
+    /// Has the file, and what lies beside it, be read by its owner only, before anything is in it: it names all that is on the
+    /// drive. SQLite gives what it makes beside it the same mode.
+    private func takeFromOthers() throws(IndexError) {
+        let descriptor = Glibc.open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+        // One that is there is not opened: closing it would give up the locks on it.
+        if descriptor >= 0 { Glibc.close(descriptor) }
+        for suffix in ["", "-wal", "-shm"] where chmod(path + suffix, 0o600) != 0 && errno != ENOENT {
+            throw IndexError(
+                .failed, "the mode of \(path)\(suffix) cannot be set", cause: String(cString: strerror(errno)))
         }
     }
 
