@@ -52,6 +52,13 @@ enum Versions {
             Output.line("nonlocal", "\(try await FileVersion.nonlocalVersionsOfItem(at: url).count)")
         case "download": try await download(url)
         case "remove": try await withFirst(url) { try await $0.remove() }
+        case "remove-conflicts":
+            try await FileCoordinator().coordinate(writingItemAt: url) { url in
+                for version in try await FileVersion.unresolvedConflictVersionsOfItem(at: url) {
+                    try await version.remove()
+                }
+            }
+            Output.line("done")
         case "remove-current":
             try await FileVersion.currentVersionOfItem(at: url)?.remove()
         case "remove-others":

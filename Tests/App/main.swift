@@ -130,9 +130,8 @@ func obey(_ words: [String]) async {
     case "ubiquity": await Ubiquity.obey(Array(words.dropFirst()))
     case "document": documents.obey(Array(words.dropFirst()))
     case "add": await Versions.add(URL(filePath: words[2]), to: URL(filePath: words[1]))
-    case "versions", "replace", "resolve", "remove", "remove-current", "remove-others", "values", "details", "discard",
-        "nonlocal", "download",
-        "move":
+    case "versions", "replace", "resolve", "remove", "remove-current", "remove-others", "remove-conflicts", "values",
+        "details", "discard", "nonlocal", "download", "move":
         await Versions.obey(words[0], URL(filePath: words[1]))
     case "query": await RunningQueries.obey(Array(words.dropFirst()))
     case "find-or-create": await RunningQueries.document(words[2], home: words[1])

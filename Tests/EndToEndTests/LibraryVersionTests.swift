@@ -132,6 +132,22 @@ extension EndToEnd {
             }
         }
 
+        @Test("A conflict version that is removed takes no version along that was kept of another of its name")
+        func removedAmongOthers() async throws {
+            try await Self.withConflict { drive, app in
+                try await app.hears("callback p didGain mine|", skipping: Self.noise)
+                try await drive.sh("ls doc\\ * > ../name; cp -p doc\\ * aside")
+                try await drive.quire("resolve", "doc", "--keep", "current").require(0)
+                try await drive.sh("echo other > aside; mv aside \"$(cat ../name)\"")
+                let doc = "\(drive.mountpoint)/doc"
+                try app.tell("remove-conflicts \(doc)")
+                try await app.hears("done", skipping: ["callback p"])
+                let kept = try await drive.quire("versions", "doc").require(0).output
+                #expect(kept.split(separator: "\n").count == 1, "\(kept)")
+                try #expect(await drive.sh("ls") == "doc\n")
+            }
+        }
+
         private static func name(_ path: String) -> String { path.split(separator: "/").last.map(String.init) ?? "" }
 
         @Test("Promised values tell of a document whose content is elsewhere, and leave it there")

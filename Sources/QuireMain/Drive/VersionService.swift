@@ -192,13 +192,17 @@ struct VersionService: Sendable {
     /// - Throws: `.notFound` where the document has no such version; `.usage` for a directory.
     func remove(_ document: RelativePath, version name: String, sync: SyncService) async throws {
         let copy = try await copy(of: document, named: name)
+        // Of an earlier conflict's copy, which may have had the same name.
+        let before = copy == nil ? [] : Set(try await kept(document).map(\.path))
         if let copy {
             guard try await view.entry(at: copy).kind != .directory else {
                 throw QuireError(.usage, "\(copy) is a directory", remedy: "Delete it as any other")
             }
             try await patiently { try await sync.resolveConflict(copy, keep: .original) }
         }
-        let found = try await kept(document).filter { copy == nil ? $0.shownName == name : $0.origin == copy }
+        let found = try await kept(document).filter {
+            copy == nil ? $0.shownName == name : $0.origin == copy && !before.contains($0.path)
+        }
         guard !found.isEmpty else {
             throw QuireError(
                 .notFound, "\(document) has no version \(name)", remedy: "See `quire versions \(document)`")
