@@ -25,6 +25,6 @@ extension Configuration {
         guard let position = providers.firstIndex(where: { $0.name == provider.name }) else {
             return providers.append(provider)
         }
-        if providers[position].url != provider.url { providers[position] = provider }
+        providers[position] = provider
     }
 }

@@ -66,7 +66,7 @@ actor LiveSetup {
                 let directory = ContainerDirectory(name: container.name, tree: index.tree)
                 try await Blocking.run { try directory.requireContent() }
             }
-            _ = try await ProviderBinding(index: index).renew(following, containers)
+            try await ProviderBinding(index: index, stores: factory.stores).renew(following, containers)
             try await commit()
         } catch {
             mount.setContainerRoots(Self.roots(running))
