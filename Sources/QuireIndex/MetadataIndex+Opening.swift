@@ -21,9 +21,22 @@ extension MetadataIndex {
         settleLimit: Duration = .seconds(2),
         clock: @escaping @Sendable () -> FileTime = MetadataIndex.systemClock, logger: Logger = Logger(label: "index")
     ) throws(IndexError) -> (MetadataIndex, IndexOpening) {
-        let lister = StoreLister(root: driveRoot)
+        try open(
+            at: path, lister: StoreLister(root: driveRoot), ephemeral: ephemeral, containers: containers, types: types,
+            content: content, settleLimit: settleLimit, clock: clock, logger: logger)
+    }
+
+    /// As the other one, of a store that is looked at by `lister`.
+    ///
+    /// - Parameter unreadPause: after which what could not be looked at is tried again.
+    static func open(
+        at path: String, lister: StoreLister, ephemeral: EphemeralNames = EphemeralNames(),
+        containers: ContainerLayout = .single, types: ItemTyper = ItemTyper(), content: String? = nil,
+        settleLimit: Duration = .seconds(2), unreadPause: Duration = .seconds(60),
+        clock: @escaping @Sendable () -> FileTime = MetadataIndex.systemClock, logger: Logger = Logger(label: "index")
+    ) throws(IndexError) -> (MetadataIndex, IndexOpening) {
         guard let rootStatus = lister.rootStatus() else {
-            throw IndexError(.storeMissing, "the drive's directory \(driveRoot) is not there")
+            throw IndexError(.storeMissing, "the drive's directory \(lister.root) is not there")
         }
         let file = IndexFile(path: path, content: content, clock: clock)
         let part = try openContent(content, logger)
@@ -46,7 +59,7 @@ extension MetadataIndex {
         ) { progress.tick() }
         let body = IngestThread(
             database: database, file: file, queue: queue, progress: progress, lister: lister, state: state,
-            settleLimit: settleLimit, typing: typing, logger: logger, listen: listen)
+            settleLimit: settleLimit, unreadPause: unreadPause, typing: typing, logger: logger, listen: listen)
         let thread = OwnedThread(name: "quire-index", niceness: 5) {
             body.run()
             progress.ended()

@@ -163,13 +163,30 @@ package final class MetadataIndex: StoreEventSink {
         queue.add(.command(.rescan), time: clock())
     }
 
-    /// Whether the directory at `path`, below the drive's root, was compared with the store since the index was opened.
+    /// Whether the directory at `path`, below the drive's root, was compared with the store since the index was opened: all
+    /// of it.
     package func isRescanned(_ path: RelativePath) async throws(IndexError) -> Bool {
-        if !progress.rescan.isActive { return progress.isRescanned(nil) }
         let root = root
+        if !progress.rescan.isActive {
+            guard progress.isRescanned(nil) else { return false }
+            let unread = progress.unread
+            if unread.isEmpty { return true }
+            return try await read("directories") { db in
+                var directory = root
+                for name in path.components {
+                    if unread[directory]?.isWhole == true { return false }
+                    guard let next = try db.itemID(directory, name) else { break }
+                    directory = next
+                }
+                return unread[directory] == nil
+            }
+        }
         let id = try await read("a directory") { try $0.itemID(at: path, root: root) }
         return progress.isRescanned(id)
     }
+
+    /// What of the store could not be looked at when it was last compared.
+    package var unreadPlaces: [UnreadPlace] { Array(progress.unread.values) }
 
     /// How far the rescan is.
     package var rescanProgress: RescanProgress { progress.rescan }

@@ -16,6 +16,7 @@ final class IngestProgress: Sendable {
         var rescansDone = 0
         var rescan = RescanProgress()
         var listed: Set<Int64> = []
+        var unread: [Int64: UnreadPlace] = [:]
         var rescanWaiters: [CheckedContinuation<Void, Never>] = []
         var observers: [UInt64: AsyncStream<Void>.Continuation] = [:]
         var nextObserver: UInt64 = 0
@@ -134,9 +135,10 @@ final class IngestProgress: Sendable {
         }
     }
 
-    func rescanListed(_ directory: Int64, queued: Int) {
+    /// - Parameter isRead: all that is in the directory could be looked at.
+    func rescanListed(_ directory: Int64, isRead: Bool, queued: Int) {
         state.withLock { state in
-            state.listed.insert(directory)
+            if isRead { state.listed.insert(directory) }
             state.rescan.directoriesDone = state.listed.count
             state.rescan.directoriesQueued = queued
         }
@@ -157,6 +159,10 @@ final class IngestProgress: Sendable {
         }
         for waiter in ready { waiter.resume() }
     }
+
+    /// What of the store could not be looked at.
+    func setUnread(_ places: [Int64: UnreadPlace]) { state.withLock { $0.unread = places } }
+    var unread: [Int64: UnreadPlace] { state.withLock { $0.unread } }
 
     var rescansWanted: Int { state.withLock { $0.rescansWanted } }
     var rescan: RescanProgress { state.withLock { $0.rescan } }

@@ -1,3 +1,4 @@
+import Glibc
 import GRDB
 import QuireCore
 
@@ -35,7 +36,7 @@ extension IngestState {
             state: IngestState(
                 epoch: epoch, root: epoch << 32, nextID: nextID, layout: setup.layout, ephemeral: setup.ephemeral,
                 types: TypeIDs(setup.typer), tagged: setup.tagged)
-        ) { _ in nil }
+        ) { _ in .unknown(errno: EBUSY) }
         writer.now = now.nanoseconds
         for id in open {
             guard var row = try writer.row(id) else { continue }

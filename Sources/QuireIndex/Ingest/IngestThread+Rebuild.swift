@@ -112,6 +112,7 @@ extension IngestThread {
     private func begin(_ next: IngestState, setAside: String) {
         state = next
         (rescan, suspects, isRescanDue, names) = (nil, [], false, .due)
+        unread = [:]
         rebuilds.began(Self.monotonic())
         file.marker.markOpen()
         progress.rebuildBegan(IndexRebuild(number: rebuilds.count, setAside: setAside, since: file.clock()))

@@ -31,6 +31,11 @@ final class IngestThread: @unchecked Sendable {
     private var lastUnasked: UInt64 = 0
     private var lastDuration: UInt64 = 0
     private var wholeSince: UInt64 = 0
+    /// Directories of the store that could not be compared, or not all of them.
+    var unread: [Int64: UnreadPlace] = [:]
+    /// When these are tried again, and how long after a try that is, in nanoseconds.
+    var nextLook: UInt64 = 0
+    let unreadPause: UInt64
     /// An event was missed, and its rescan waits for its time.
     var isRescanDue = false
     var names = NameIndexing.due
@@ -42,7 +47,7 @@ final class IngestThread: @unchecked Sendable {
 
     init(
         database: IndexDatabase, file: IndexFile, queue: IngestQueue, progress: IngestProgress, lister: StoreLister,
-        state: IngestState, settleLimit: Duration, typing: ContentTyping, logger: Logger,
+        state: IngestState, settleLimit: Duration, unreadPause: Duration, typing: ContentTyping, logger: Logger,
         listen: @escaping @Sendable (DatabasePool) throws -> Void
     ) {
         self.database = database
@@ -53,6 +58,7 @@ final class IngestThread: @unchecked Sendable {
         self.lister = lister
         self.state = state
         self.settleLimit = settleLimit
+        self.unreadPause = UInt64(max(0, unreadPause / .nanoseconds(1)))
         self.typing = typing
         self.logger = logger
     }
@@ -61,6 +67,7 @@ final class IngestThread: @unchecked Sendable {
     func run() {
         while true {
             startDueRescan()
+            lookAgain()
             let idle: Int? = rescan.map { $0.hasDirectories ? 0 : 10 } ?? (suspects.isEmpty ? idleMilliseconds : 0)
             switch queue.next(limit: Self.batchLimit, idleMilliseconds: idle, gathers: rescan == nil) {
             case .closed: return
@@ -68,6 +75,7 @@ final class IngestThread: @unchecked Sendable {
             case .batch(let entries, let count):
                 if entries.contains(where: \.work.isCheck) { checkFile() }
                 commit(EventFolding.fold(entries))
+                noteAttributes(entries)
                 progress.committed(upTo: count)
                 // A steady stream of events must not keep the rescan from ending.
                 if rescan?.hasDirectories == true { stepRescan() }
@@ -161,7 +169,7 @@ final class IngestThread: @unchecked Sendable {
         _ pool: DatabasePool, _ lister: StoreLister, durably: Bool, _ body: (inout TreeWriter) throws -> Void
     ) throws -> TreeWriter {
         try pool.writeWithoutTransaction { db -> TreeWriter in
-            var writer = TreeWriter(db: db, state: state) { lister.status(at: $0)?.inode }
+            var writer = TreeWriter(db: db, state: state) { lister.look(at: $0) }
             if durably { try db.run("PRAGMA synchronous = FULL") }
             defer {
                 // Cannot fail on a connection that is open; if it did, more would be durable than has to be.
@@ -207,9 +215,10 @@ final class IngestThread: @unchecked Sendable {
 
     /// How long to sleep when nothing comes; nil for ever.
     private var idleMilliseconds: Int? {
-        guard isRescanDue else { return namesPause }
+        let due = [isRescanDue ? nextUnasked : nil, unread.isEmpty ? nil : nextLook].compactMap(\.self).min()
+        guard let due else { return namesPause }
         let time = Self.monotonic()
-        let pause = nextUnasked > time ? Int((nextUnasked - time) / 1_000_000) + 1 : 0
+        let pause = due > time ? Int((due - time) / 1_000_000) + 1 : 0
         return min(pause, namesPause ?? pause)
     }
 
@@ -235,7 +244,7 @@ final class IngestThread: @unchecked Sendable {
     }
 
     private func stepRescan() {
-        if rescan == nil, !suspects.isEmpty { rescan = Rescan(only: suspects) }
+        if rescan == nil, !suspects.isEmpty { rescan = Rescan(only: suspects, unread: unread) }
         guard var current = rescan else { return }
         let count = rebuilds.count
         if !suspects.isEmpty {
@@ -278,13 +287,18 @@ final class IngestThread: @unchecked Sendable {
         if outcome == .refused { stepped.report.failure = "a directory could not be compared" }
         stepped.lastStep = Self.monotonic()
         rescan = stepped
-        if stepped.isWhole { progress.rescanListed(directory, queued: stepped.queue.count - stepped.next) }
+        if stepped.isWhole {
+            progress.rescanListed(
+                directory, isRead: stepped.unread[directory] == nil, queued: stepped.queue.count - stepped.next)
+        }
         progress.committed(upTo: progress.committedCount)
     }
 
     private func end(_ finished: Rescan) {
+        var finished = finished
         rescan = nil
         names = .due
+        if finished.report.failure == nil { take(&finished) }
         if finished.isWhole {
             lastDuration = Self.monotonic() - wholeSince
             progress.rescanEnded(finished.report, answering: rescansAnswered)

@@ -129,13 +129,16 @@ extension TreeWriter {
     }
 
     /// Whether the one name of an inode is known to be another, and is so in the store: then the event is older than
-    /// what a rescan saw. Rows that the store contradicts are dropped.
+    /// what a rescan saw. Also where the store cannot tell. Rows that it contradicts are dropped.
     mutating func isElsewhere(_ local: LocalRecord, than parent: Int64, _ name: [UInt8]) throws -> Bool {
         for other in try rows(inode: local.inode) where other.parent != parent || other.name != name {
-            if other.local.kind == local.kind, other.parent != Schema.limbo, let path = try path(of: other),
-                inodeInStore(path) == local.inode
-            {
-                return true
+            if other.parent != Schema.limbo, let path = try path(of: other) {
+                switch placeInStore(path) {
+                case .entry(let status) where status.inode == local.inode && other.local.kind == local.kind: return true
+                case .entry, .nothing: break
+                // Whether it is the same item is for a listing to tell.
+                case .unknown: if other.local.kind == local.kind { return true } else { continue }
+                }
             }
             if other.parent != Schema.limbo { suspects.insert(other.parent) }
             try removeEntry(other)

@@ -44,14 +44,14 @@ struct TreeWriter {
     var suspects: Set<Int64> = []
     /// An event named a directory that is not known.
     var missesDirectory = false
-    /// Asks the store whether the entry at a path is that inode: nil when nothing is there.
-    let inodeInStore: (RelativePath) -> UInt64?
+    /// Asks the store what is at a path.
+    let placeInStore: (RelativePath) -> StoreLister.Place
     private var directories: [UInt64: DirectoryRow] = [:]
 
-    init(db: Database, state: IngestState, inodeInStore: @escaping (RelativePath) -> UInt64?) {
+    init(db: Database, state: IngestState, placeInStore: @escaping (RelativePath) -> StoreLister.Place) {
         self.db = db
         self.state = state
-        self.inodeInStore = inodeInStore
+        self.placeInStore = placeInStore
     }
 
     // MARK: Rows

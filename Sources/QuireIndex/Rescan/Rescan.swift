@@ -10,10 +10,12 @@ import Synchronization
 ///                                     new entry                                               ─▶ row appears
 ///                                     other fingerprint                                       ─▶ content changed
 ///                                     row without entry                                       ─▶ missing: at the end
+///                                     cannot be looked at                                     ─▶ stays as it is known
 /// all listed, queue of events empty, 50 ms passed ─▶ rows still missing in the store are removed
 /// ```
 /// Removals wait so that an item that was moved to a directory listed later keeps its identity, and so that the event
-/// of a rename that is just being made arrives first.
+/// of a rename that is just being made arrives first. While something cannot be looked at, what is missing may lie there: of
+/// what has its content at the provider alone the row stays.
 struct Rescan {
     /// A row whose entry was not found.
     struct Missing {
@@ -26,8 +28,11 @@ struct Rescan {
     let isWhole: Bool
     var queue: [Int64]
     var next = 0
-    var listed: Set<Int64> = []
     var missing: [Missing] = []
+    /// Directories that could not be compared, or not all of them; of those that are not listed, what was known before.
+    var unread: [Int64: UnreadPlace] = [:]
+    /// One of those that were known before can be read.
+    var readsAgain = false
     var report = RescanReport()
     /// When the last directory was listed, in monotonic nanoseconds.
     var lastStep: UInt64 = 0
@@ -37,9 +42,11 @@ struct Rescan {
         queue = [root]
     }
 
-    init(only directories: Set<Int64>) {
+    /// - Parameter unread: what could not be compared before.
+    init(only directories: Set<Int64>, unread: [Int64: UnreadPlace]) {
         isWhole = false
         queue = directories.sorted()
+        self.unread = unread
     }
 
     /// How long nothing may be decided after the last listing.
@@ -58,6 +65,31 @@ struct Rescan {
             next = 0
         }
         return id
+    }
+
+    /// Notes that a directory cannot be looked at.
+    mutating func note(unread directory: Int64, _ path: RelativePath, _ errno: Int32, _ now: Int64) {
+        note(
+            UnreadPlace(
+                directory: ItemID(directory), path: path, cause: path, isWhole: true, errno: errno,
+                since: FileTime(nanoseconds: now)))
+    }
+
+    /// Notes that an entry of a directory cannot be looked at; the first that is said of a directory stays.
+    ///
+    /// - Parameter cause: where it may come from, if that is what cannot be looked at.
+    mutating func note(
+        unread entry: RelativePath, in directory: Int64, because cause: RelativePath? = nil, _ errno: Int32,
+        _ now: Int64
+    ) {
+        note(
+            UnreadPlace(
+                directory: ItemID(directory), path: entry, cause: cause ?? entry, isWhole: false, errno: errno,
+                since: FileTime(nanoseconds: now)))
+    }
+
+    private mutating func note(_ place: UnreadPlace) {
+        if unread[place.directory.rawValue] == nil { unread[place.directory.rawValue] = place }
     }
 
     /// Share and number of missing items from which deletions are not believed (design §7).

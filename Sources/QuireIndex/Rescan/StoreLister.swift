@@ -10,8 +10,26 @@ struct StoreLister: Sendable {
         var status: FileStatus
     }
 
+    /// What is at a place.
+    enum Place {
+        case nothing
+        case entry(FileStatus)
+        /// That cannot be told: neither that something is there nor that nothing is.
+        case unknown(errno: Int32)
+    }
+
+    /// What is in a directory.
+    struct Listing {
+        var entries: [Entry] = []
+        /// The names of what is there and cannot be looked at.
+        var unread: [[UInt8]] = []
+        /// Of the first of these.
+        var errno: Int32 = 0
+    }
+
     /// Absolute path of the drive's directory.
     let root: String
+    var calls = StoreCalls()
 
     /// The status of the drive's directory; nil when it is not there.
     func rootStatus() -> FileStatus? {
@@ -20,44 +38,66 @@ struct StoreLister: Sendable {
         return FileStatus(status)
     }
 
-    /// The status of what is at `path`; nil when nothing is there.
-    func status(at path: RelativePath) -> FileStatus? {
-        guard let name = path.name, let parent = path.parent else { return rootStatus() }
-        guard let directory = open(parent) else { return nil }
-        defer { close(directory) }
+    /// What is at `path`.
+    func look(at path: RelativePath) -> Place {
         var status = stat()
-        let result = name.withCString { fstatat(directory, $0, &status, AT_SYMLINK_NOFOLLOW) }
-        return result == 0 ? FileStatus(status) : nil
+        let result: Int32
+        if let name = path.name, let parent = path.parent {
+            guard let directory = open(parent) else { return Self.absence(errno) }
+            defer { close(directory) }
+            result = name.withCString { calls.status(directory, $0, &status) }
+        } else {
+            result = calls.status(AT_FDCWD, root, &status)
+        }
+        return result == 0 ? .entry(FileStatus(status)) : Self.absence(errno)
     }
+
+    /// What it says of a place that it cannot be looked at.
+    private static func absence(_ errno: Int32) -> Place { isNothing(errno) ? .nothing : .unknown(errno: errno) }
+
+    /// Whether an errno says that nothing is at a path.
+    private static func isNothing(_ errno: Int32) -> Bool { errno == ENOENT || errno == ENOTDIR || errno == ELOOP }
 
     /// All entries of the directory at `path`; nil when it is not there, or has another inode.
     ///
     /// - Throws: the errno of a directory that is there and cannot be read.
-    func list(_ path: RelativePath, inode: UInt64) throws(ListError) -> [Entry]? {
+    func list(_ path: RelativePath, inode: UInt64) throws(ListError) -> Listing? {
         guard let descriptor = open(path) else {
-            guard errno == ENOENT || errno == ENOTDIR || errno == ELOOP else { throw ListError(errno: errno) }
+            guard Self.isNothing(errno) else { throw ListError(errno: errno) }
             return nil
         }
         var status = stat()
-        guard fstat(descriptor, &status) == 0, UInt64(status.st_ino) == inode, let stream = fdopendir(descriptor) else {
+        guard fstat(descriptor, &status) == 0 else { throw Self.failure(closing: descriptor) }
+        guard UInt64(status.st_ino) == inode else {
             close(descriptor)
             return nil
         }
+        guard let stream = fdopendir(descriptor) else { throw Self.failure(closing: descriptor) }
         defer { closedir(stream) }
-        var entries: [Entry] = []
+        var listing = Listing()
         while true {
             errno = 0
             guard let entry = readdir(stream) else {
                 guard errno == 0 else { throw ListError(errno: errno) }
-                return entries
+                return listing
             }
             let name = withUnsafeBytes(of: &entry.pointee.d_name) { Array($0.prefix { $0 != 0 }) }
             guard name != [0x2E], name != [0x2E, 0x2E] else { continue }
             var found = stat()
+            if calls.status(dirfd(stream), &entry.pointee.d_name.0, &found) == 0 {
+                listing.entries.append(Entry(name: name, status: FileStatus(found)))
+            } else if errno != ENOENT {
+                if listing.unread.isEmpty { listing.errno = errno }
+                listing.unread.append(name)
+            }
             // Gone since: its event tells.
-            guard fstatat(dirfd(stream), &entry.pointee.d_name.0, &found, AT_SYMLINK_NOFOLLOW) == 0 else { continue }
-            entries.append(Entry(name: name, status: FileStatus(found)))
         }
+    }
+
+    private static func failure(closing descriptor: Int32) -> ListError {
+        let failure = ListError(errno: errno)
+        close(descriptor)
+        return failure
     }
 
     /// Whether the entry says of itself that it is a placeholder (design, rule 4); asks only files that can be one, and empty
@@ -100,11 +140,10 @@ struct StoreLister: Sendable {
 
     /// A descriptor of the directory; nil with errno set.
     func open(_ path: RelativePath) -> Int32? {
-        let flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC
-        var descriptor = Glibc.open(root, flags)
+        var descriptor = calls.open(AT_FDCWD, root)
         guard descriptor >= 0 else { return nil }
         for name in path.components {
-            let next = name.withCString { openat(descriptor, $0, flags) }
+            let next = name.withCString { calls.open(descriptor, $0) }
             let failure = errno
             close(descriptor)
             errno = failure

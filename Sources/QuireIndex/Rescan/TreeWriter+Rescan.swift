@@ -6,24 +6,23 @@ extension TreeWriter {
     /// Lists the directory `id` and brings its rows up to what is there.
     mutating func compare(_ id: Int64, _ rescan: inout Rescan, _ lister: StoreLister) throws {
         guard let row = try row(id), row.local.kind == .directory, let path = try path(of: row) else { return }
-        let entries: [StoreLister.Entry]?
+        let listing: StoreLister.Listing?
         do {
-            entries = try lister.list(path, inode: row.local.inode)
+            listing = try lister.list(path, inode: row.local.inode)
         } catch {
             // Not readable now: nothing below it is taken as missing.
-            return
+            return rescan.note(unread: id, path, error.errno, now)
         }
+        let wasUnread = rescan.unread.removeValue(forKey: id) != nil
         // Another directory is there, or none: its parent's listing, or an event, tells which.
-        guard let entries else { return }
+        guard let listing else { return }
         rescan.report.directories += 1
-        var known = Dictionary(uniqueKeysWithValues: try children(of: id).map { ($0.name, $0) })
-        let moved = try followMoves(entries, to: row, known, &rescan)
-        if !moved.isEmpty {
-            known = Dictionary(uniqueKeysWithValues: try children(of: id).map { ($0.name, $0) })
-        }
+        let (moved, unclear) = try followMoves(listing.entries, to: row, try known(in: id, but: listing), path, &rescan)
+        var known = try known(in: id, but: listing)
         let directory = DirectoryRow(row)
-        for entry in entries {
+        for entry in listing.entries {
             let before = known.removeValue(forKey: entry.name)
+            if unclear.contains(entry.name) { continue }
             let isAsKnown = before?.local.isSameState(as: entry.local) ?? false
             // What was moved while nobody looked may have been written as well.
             let mustLook = !isAsKnown || before?.local.isDataless == true && moved.contains(entry.name)
@@ -44,22 +43,45 @@ extension TreeWriter {
             if local.kind == .directory, rescan.isWhole || isOtherDirectory { rescan.queue.append(after.id) }
         }
         rescan.missing += known.values.map { Rescan.Missing(id: $0.id, parent: $0.parent, name: $0.name) }
+        for name in listing.unread {
+            let place = path.appending(FileName(unchecked: name))
+            rescan.note(unread: place, in: id, listing.errno, now)
+            guard let child = try self.row(in: id, name), child.local.kind == .directory else { continue }
+            rescan.note(unread: child.id, place, listing.errno, now)
+        }
+        if wasUnread, rescan.unread[id] == nil { rescan.readsAgain = true }
+    }
+
+    /// The rows in a directory, without those of what cannot be looked at there.
+    private func known(in directory: Int64, but listing: StoreLister.Listing) throws -> [[UInt8]: ItemRow] {
+        var known = Dictionary(uniqueKeysWithValues: try children(of: directory).map { ($0.name, $0) })
+        for name in listing.unread { known[name] = nil }
+        return known
     }
 
     /// Moves rows whose inode is in this directory now and no longer where they say.
     ///
-    /// - Returns: their names now.
+    /// - Parameter path: of the directory.
+    /// - Returns: their names now, and the names of entries of which that cannot be told.
     private mutating func followMoves(
-        _ entries: [StoreLister.Entry], to directory: ItemRow, _ known: [[UInt8]: ItemRow], _ rescan: inout Rescan
-    ) throws -> Set<[UInt8]> {
-        var moved: Set<[UInt8]> = []
+        _ entries: [StoreLister.Entry], to directory: ItemRow, _ known: [[UInt8]: ItemRow], _ path: RelativePath,
+        _ rescan: inout Rescan
+    ) throws -> (moved: Set<[UInt8]>, unclear: Set<[UInt8]>) {
+        var (moved, unclear): (Set<[UInt8]>, Set<[UInt8]>) = ([], [])
         for entry in entries where entry.local.isOnlyName && known[entry.name]?.local.inode != entry.local.inode {
             guard let source = try rows(inode: entry.local.inode).first(where: { $0.isPresumably(entry.local) }) else {
                 continue
             }
-            if source.parent != Schema.limbo, let place = try path(of: source), inodeInStore(place) == entry.local.inode
-            {
-                continue
+            if source.parent != Schema.limbo, let place = try self.path(of: source) {
+                switch placeInStore(place) {
+                case .entry(let status) where status.inode == entry.local.inode: continue
+                case .entry, .nothing: break
+                case .unknown(let errno):
+                    // Taken for a new item, it would be one for good, and the row's would be deleted.
+                    rescan.note(unread: path.appending(FileName(unchecked: entry.name)), in: directory.id, errno, now)
+                    unclear.insert(entry.name)
+                    continue
+                }
             }
             // An earlier step may have moved this very row here, or a directory above it.
             guard let parent = try row(directory.id), source.id != parent.id else { continue }
@@ -74,7 +96,7 @@ extension TreeWriter {
             rescan.report.moved += 1
             moved.insert(entry.name)
         }
-        return moved
+        return (moved, unclear)
     }
 
     /// Makes room for what is at the row's place now; the row is missing unless it is found elsewhere.
@@ -83,8 +105,8 @@ extension TreeWriter {
         rescan.missing.append(Rescan.Missing(id: row.id, parent: Schema.limbo, name: Array("\(row.id)".utf8)))
     }
 
-    /// Removes the rows that are missing in the store still, unless there are too many to be believed: then their
-    /// deletions are held.
+    /// Removes the rows that are missing in the store still. Where there are too many to be believed, or what is missing
+    /// may lie where nobody can look, their deletions are held.
     mutating func removeMissing(_ rescan: inout Rescan) throws {
         // Those that an earlier rescan, which did not end, set aside are missing as well.
         var gone = rescan.isWhole ? try children(of: Schema.limbo) : []
@@ -92,16 +114,26 @@ extension TreeWriter {
             guard let row = try row(missing.id), row.parent == missing.parent, row.name == missing.name else {
                 continue
             }
-            if row.parent != Schema.limbo, let path = try path(of: row), let inode = inodeInStore(path) {
-                // Something is there again; an event tells of it, or has told.
-                if inode != row.local.inode { suspects.insert(row.parent) }
-                continue
+            if row.parent != Schema.limbo, let path = try path(of: row) {
+                switch placeInStore(path) {
+                case .nothing: break
+                case .entry(let status):
+                    // Something is there again; an event tells of it, or has told.
+                    if status.inode != row.local.inode { suspects.insert(row.parent) }
+                    continue
+                case .unknown(let errno):
+                    rescan.note(unread: path, in: row.parent, errno, now)
+                    continue
+                }
             }
+            // It may lie where nobody can look, and the provider has its only content.
+            if !rescan.unread.isEmpty, row.parent != Schema.limbo, try hasDataless(row) { continue }
             gone.append(row)
         }
         let total = try db.first("SELECT count(*) FROM items WHERE role = 0", read: { Int($0.integer(0)) }) ?? 0
         for row in gone { rescan.report.removed += try size(of: row) }
-        if Rescan.isImplausible(missing: rescan.report.removed, of: total) {
+        let isUnclear = try !rescan.unread.isEmpty && gone.contains { try hasDataless($0) }
+        if isUnclear || Rescan.isImplausible(missing: rescan.report.removed, of: total) {
             rescan.report.holdsDeletes = true
             try db.setMeta(MetaKey.heldDeletes, String(rescan.report.removed))
         }
@@ -109,6 +141,12 @@ extension TreeWriter {
         // What was missing is back: nothing is held any more.
         let deletes = try db.first("SELECT count(*) FROM bases WHERE orphan = 1", read: { $0.integer(0) }) ?? 0
         if rescan.isWhole, deletes == 0 { try db.setMeta(MetaKey.heldDeletes, nil) }
+    }
+
+    /// Whether the content of a row, or of one below it, is at the provider alone.
+    private func hasDataless(_ row: ItemRow) throws -> Bool {
+        guard row.local.kind == .directory else { return row.local.isDataless }
+        return try children(of: row.id).contains { try hasDataless($0) }
     }
 
     /// How many rows a row is, with all below it.

@@ -7,6 +7,8 @@ package struct RescanReport: Sendable, Hashable {
     package var removed = 0
     /// So much was missing that deletions are held until they are confirmed (`MetadataIndex.confirmDeletes`).
     package var holdsDeletes = false
+    /// Directories that could not be compared, or not all of them.
+    package var unread: [UnreadPlace] = []
     /// Why the rescan ended early; nothing was taken as removed then.
     package var failure: String?
 

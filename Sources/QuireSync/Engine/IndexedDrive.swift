@@ -105,6 +105,7 @@ package struct IndexedDrive: SyncIndex {
     private static let itemsAtOnce = 1000
 
     package func isRescanned(drivePath: RelativePath) async throws -> Bool { try await index.isRescanned(drivePath) }
+    package func unreadPlaces() -> [UnreadPlace] { index.unreadPlaces }
     package func rescanFinished() async { _ = await index.rescanFinished() }
     package func heldDeletions() async throws -> Int { try await index.heldDeletes() }
     package func confirmDeletions() async throws { try await index.confirmDeletes() }

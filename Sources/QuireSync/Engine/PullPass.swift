@@ -38,7 +38,7 @@ struct PullPass: Sendable {
             }
         }
         let (ready, unseen) = try await rescanned(tried)
-        result.left = unseen.count
+        for unit in unseen { if await !parkUnread(unit, &result) { result.left += 1 } }
         var untried = result.parked
         for unit in withheld + unseen { untried.insert(above: unit.base?.path) }
         result.unfinished = untried
@@ -172,7 +172,7 @@ struct PullPass: Sendable {
         var ready: [TreeUnit] = []
         var unseen: [TreeUnit] = []
         for unit in units {
-            let directories = [unit.local?.path.parent, unit.target?.parent].compactMap { $0.map(context.drivePath) }
+            let directories = Self.directories(of: unit).map(context.drivePath)
             var isReady = true
             for directory in Set(directories) {
                 if known[directory] == nil {
@@ -183,6 +183,25 @@ struct PullPass: Sendable {
             if isReady { ready.append(unit) } else { unseen.append(unit) }
         }
         return (ready, unseen)
+    }
+
+    /// Tells why nothing is done to what lies in, or is to come to, a directory that the rescan could not look at: it is tried
+    /// again with growing pauses.
+    ///
+    /// - Returns: false where the rescan is only not there yet.
+    private func parkUnread(_ unit: TreeUnit, _ result: inout PullResult) async -> Bool {
+        let places = context.index.unreadPlaces()
+        let directories = Self.directories(of: unit).map(context.drivePath)
+        guard let subject = subject(unit), let place = places.first(where: { directories.contains(where: $0.covers) })
+        else { return false }
+        await context.park(subject, SyncFailure(.park, "\(place.path): \(place.message)"))
+        park(unit, &result)
+        return true
+    }
+
+    /// Where the unit lies here, and where it is to lie.
+    private static func directories(of unit: TreeUnit) -> [RelativePath] {
+        [unit.local?.path.parent, unit.target?.parent].compactMap(\.self)
     }
 
     /// Moves that block each other: what is in the place of another goes to a temporary name, and is planned anew from there.

@@ -64,6 +64,9 @@ package protocol SyncIndex: StoreEventSink {
     /// Whether the rescan has seen the directory at a path below the drive's root.
     func isRescanned(drivePath: RelativePath) async throws -> Bool
 
+    /// What of the store the rescan could not look at.
+    func unreadPlaces() -> [UnreadPlace]
+
     /// Returns when the rescan has seen all directories.
     func rescanFinished() async
 

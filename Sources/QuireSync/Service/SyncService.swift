@@ -242,6 +242,7 @@ package final class SyncService: Sendable {
                 status.pending.add(try await environment.index.pendingTotals(container))
                 status.errors += try await environment.index.parked(container)
             }
+            status.errors += environment.index.unreadPlaces().map(ParkedChange.init)
             status.conflicts = try await environment.index.conflictCopies()
             status.heldDeletions = try await environment.index.heldDeletions()
             for engine in status.engines { status.heldDeletions += engine.heldDeletions }
@@ -249,6 +250,13 @@ package final class SyncService: Sendable {
             logger.info("the index cannot be read", metadata: ["error": "\(error)"])
         }
         return status
+    }
+}
+
+extension ParkedChange {
+    /// A place of the store that cannot be looked at: nothing of it is sent or brought.
+    fileprivate init(_ place: UnreadPlace) {
+        self.init(subject: .item(place.directory), path: place.path, message: place.message, since: place.since)
     }
 }
 

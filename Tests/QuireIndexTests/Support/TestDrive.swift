@@ -10,6 +10,8 @@ import Testing
 final class TestDrive: Sendable {
     let directory: String
     let clock = TestClock()
+    /// Where looking at the store fails.
+    let faults = StoreFaults()
     let index: MetadataIndex
     let opening: IndexOpening
     private let watched = Lock(true)
@@ -28,7 +30,7 @@ final class TestDrive: Sendable {
     init(
         containers: ContainerLayout = .single, at existing: String? = nil,
         clock: (@Sendable () -> FileTime)? = nil, settleLimit: Duration = .seconds(10),
-        types: ItemTyper = ItemTyper(), keepsContent: Bool = false
+        unreadPause: Duration = .seconds(60), types: ItemTyper = ItemTyper(), keepsContent: Bool = false
     ) throws {
         if let existing {
             directory = existing
@@ -40,9 +42,9 @@ final class TestDrive: Sendable {
         }
         let fixed = self.clock
         (index, opening) = try MetadataIndex.open(
-            at: directory + "/index.sqlite", driveRoot: directory + "/drive", containers: containers, types: types,
-            content: keepsContent ? directory + "/content.sqlite" : nil,
-            settleLimit: settleLimit, clock: clock ?? { fixed.now })
+            at: directory + "/index.sqlite", lister: StoreLister(root: directory + "/drive", calls: faults.calls),
+            containers: containers, types: types, content: keepsContent ? directory + "/content.sqlite" : nil,
+            settleLimit: settleLimit, unreadPause: unreadPause, clock: clock ?? { fixed.now })
     }
 
     func remove() {
@@ -61,7 +63,9 @@ final class TestDrive: Sendable {
         if !isDelayed { index.record(event) }
     }
 
-    func status(_ path: RelativePath) -> FileStatus? { StoreLister(root: store).status(at: path) }
+    func status(_ path: RelativePath) -> FileStatus? {
+        if case .entry(let status) = StoreLister(root: store).look(at: path) { status } else { nil }
+    }
 
     func present(_ path: RelativePath) throws -> FileStatus {
         guard let status = status(path) else { throw TestError("nothing at \(path)") }
@@ -164,6 +168,22 @@ final class TestDrive: Sendable {
         guard truncate(full(path), 0) == 0, truncate(full(path), size) == 0 else { throw TestError("truncate") }
         guard isMarked else { return }
         guard setxattr(full(path), StoreAttribute.placeholder, "1", 1, 0) == 0 else { throw TestError("setxattr") }
+    }
+
+    /// Takes the content of an acknowledged document away, as an eviction does.
+    func evict(_ path: RelativePath, version: String = "1") throws {
+        let status = try present(path)
+        try makePlaceholder(path, size: Int(status.size), isMarked: false)
+        let mark = "quire-placeholder 1\ncontainer default\nversion \(version)"
+        guard setxattr(full(path), StoreAttribute.placeholder, mark, mark.utf8.count, 0) == 0 else {
+            throw TestError("setxattr")
+        }
+        record(
+            .committed(
+                .init(
+                    .installed(
+                        parent: try parent(path), name: try name(path), try present(path), dataless: true),
+                    base: try base(path, version: version))))
     }
 
     func chmod(_ path: RelativePath, _ mode: UInt32, writersOpen: Bool = false) throws {

@@ -2,7 +2,7 @@ import Glibc
 import Logging
 import QuireCoordination
 import QuireCore
-import QuireIndex
+@testable import QuireIndex
 import QuireStore
 @testable import QuireSync
 import Synchronization
@@ -32,18 +32,20 @@ final class Device {
     /// - Parameters:
     ///   - pushPart, pullPart: small by default, so that whatever is tested is tested across the borders of parts.
     ///   - claimDeadline: on the machine's clock.
+    ///   - calls: by which the index looks at the store.
     init(
         _ name: String, provider: any DocumentProvider, clock: TestClock, pushPart: Int = 3,
         pullPart: Int = 2,
         openFileQuietTime: Duration = .seconds(10), claimDeadline: Duration = .seconds(10),
-        limits: SpaceLimits = SpaceLimits()
+        limits: SpaceLimits = SpaceLimits(), calls: StoreCalls = StoreCalls()
     ) throws {
         self.name = name
         self.clock = clock
         home = DriveHome(path: "/tmp/quire-sync-\(getpid())-\(Device.counter.next())-\(name)")
         try home.createLayout()
         tree = try home.openStore()
-        (metadata, _) = try MetadataIndex.open(at: home.indexPath, driveRoot: home.storePath, clock: { clock.now })
+        let lister = StoreLister(root: home.storePath, calls: calls)
+        (metadata, _) = try MetadataIndex.open(at: home.indexPath, lister: lister, clock: { clock.now })
         index = IndexedDrive(metadata, tree: tree)
         metadata.beginRescan()
         let writers = openForWriting
