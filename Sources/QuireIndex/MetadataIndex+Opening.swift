@@ -41,7 +41,7 @@ extension MetadataIndex {
         let file = IndexFile(path: path, content: content, clock: clock)
         let part = try openContent(content, logger)
         let setup = IngestSetup(layout: containers, ephemeral: ephemeral, typer: types)
-        let (pool, state, opening) = try file.open { try IngestState($0, setup, rootStatus, now: clock()) }
+        let (pool, state, opening) = try file.open { try IngestState($0, setup, rootStatus, lister, now: clock()) }
         let collector = ChangeCollector()
         let listen = { @Sendable (pool: DatabasePool) throws in
             collector.begin()

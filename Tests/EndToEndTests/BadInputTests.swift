@@ -261,6 +261,37 @@ extension EndToEnd {
             }
         }
 
+        @Test(
+            "A store that vanished, or was emptied, while the daemon was stopped deletes nothing, however little was in it",
+            arguments: ["one.home/drive", "one.home/drive/*"])
+        func vanishedSmallStore(what: String) async throws {
+            try await Workspace.use { space in
+                let drive = try await space.mounted()
+                try await drive.sh("mkdir dir && for i in a b dir/c; do echo $i > $i; done")
+                try await drive.sync()
+                try await drive.unmount()
+                try await space.sh("rm -rf \(what)")
+                try await drive.mount()
+                try await drive.quire("sync", "--timeout", "20").require(2)
+                #expect(try await space.sh("cd one.home/provider && ls a b dir/c") == "a\nb\ndir/c\n")
+                try await drive.quire("sync", "--confirm-deletes", "--timeout", "30").require(0)
+                #expect(try await space.sh("cd one.home/provider && ls") == "")
+            }
+        }
+
+        @Test("A few documents that are all deleted through the mount are deleted")
+        func emptiedDrive() async throws {
+            try await Workspace.use { space in
+                let drive = try await space.mounted()
+                try await drive.sh("mkdir dir && for i in a b dir/c; do echo $i > $i; done")
+                try await drive.sync()
+                #expect(try await space.sh("cd one.home/provider && ls a b dir/c") == "a\nb\ndir/c\n")
+                try await drive.sh("rm -rf ./*")
+                try await drive.sync()
+                #expect(try await space.sh("cd one.home/provider && ls") == "")
+            }
+        }
+
         /// A refusal: exit 64 or 69, one clear message on standard error that names what is wrong.
         private func expectRefusal(
             _ outcome: Command.Outcome, mentions text: String, sourceLocation: SourceLocation = #_sourceLocation

@@ -14,7 +14,7 @@ import Testing
     func layout() throws {
         let home = DriveHome(path: directory.path + "/deep/er/home/")
         #expect(home.path == directory.path + "/deep/er/home")
-        #expect(try home.createLayout() == DriveHome.Layout(isNew: true, storeWasMissing: true))
+        #expect(try home.createLayout() == DriveHome.Layout(isNew: true))
         let tree = try DriveTree(opening: home.path)
         let entries = try tree.list(.root)
         let names = entries.map(\.name.description).sorted()
@@ -23,13 +23,14 @@ import Testing
         #expect(try tree.requiredStatus(at: .root).mode == 0o700)
     }
 
-    @Test("that is there stays as it is, and a store that has vanished is told")
+    @Test("that is there stays as it is, and a store that has vanished is made anew")
     func again() throws {
         try directory.write("x", to: "doc")
-        #expect(try home.createLayout() == DriveHome.Layout(isNew: false, storeWasMissing: false))
+        #expect(try home.createLayout() == DriveHome.Layout(isNew: false))
         #expect(try directory.read("doc") == "x")
         #expect(rename(home.storePath, directory.path + "/gone") == 0)
-        #expect(try home.createLayout() == DriveHome.Layout(isNew: false, storeWasMissing: true))
+        #expect(try home.createLayout() == DriveHome.Layout(isNew: false))
+        #expect(try home.openStore().list(.root).isEmpty)
     }
 
     @Test("says where everything lies")

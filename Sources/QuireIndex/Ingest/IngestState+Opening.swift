@@ -1,4 +1,3 @@
-import Glibc
 import GRDB
 import QuireCore
 
@@ -21,7 +20,7 @@ extension IngestState {
     }
 
     /// Reads what the ingest thread keeps, and makes the root's row. In a transaction that writes.
-    init(_ db: Database, _ setup: IngestSetup, _ rootStatus: FileStatus, now: FileTime) throws {
+    init(_ db: Database, _ setup: IngestSetup, _ rootStatus: FileStatus, _ lister: StoreLister, now: FileTime) throws {
         let (epoch, nextID) = try setup.ids ?? Self.ids(db)
         // Handles do not outlive the daemon; the fingerprint decides now. What is never uploaded is never pending, but a
         // temporary file may have been renamed over a document meanwhile.
@@ -36,14 +35,14 @@ extension IngestState {
             state: IngestState(
                 epoch: epoch, root: epoch << 32, nextID: nextID, layout: setup.layout, ephemeral: setup.ephemeral,
                 types: TypeIDs(setup.typer), tagged: setup.tagged)
-        ) { _ in .unknown(errno: EBUSY) }
+        ) { lister.look(at: $0) }
         writer.now = now.nanoseconds
         for id in open {
             guard var row = try writer.row(id) else { continue }
             row.writersOpen = false
             try writer.update(row)
         }
-        try writer.makeRoot(rootStatus)
+        try writer.meetStore(rootStatus, lister, isOpening: true)
         for inode in try db.all("SELECT inode FROM items WHERE tags <> ''", read: { $0.integer(0) }) {
             writer.state.tagged.insert(UInt64(bitPattern: inode))
         }
@@ -64,20 +63,5 @@ extension IngestState {
     private static func ids(_ db: Database) throws -> (epoch: Int64, next: Int64) {
         let epoch = try db.meta(MetaKey.epoch).flatMap { Int64($0) } ?? Int64.random(in: 1..<(1 << 31))
         return (epoch, try db.meta(MetaKey.nextID).flatMap { Int64($0) } ?? 1)
-    }
-}
-
-extension TreeWriter {
-    /// Makes the root's row, or brings it after the directory that is there.
-    fileprivate mutating func makeRoot(_ status: FileStatus) throws {
-        guard var row = try row(state.root) else {
-            return try insert(
-                ItemRow(
-                    id: state.root, parent: Schema.noParent, name: [], local: LocalRecord(status, isDataless: false),
-                    container: ContainerID.default.rawValue, role: .driveRoot, since: now))
-        }
-        guard row.local.inode != status.inode else { return }
-        row.local = LocalRecord(status, isDataless: false)
-        try update(row)
     }
 }

@@ -100,7 +100,7 @@ extension IngestThread {
             // What an attempt that failed has left is of no use.
             if rebuilds.setAside == nil { rebuilds.setAside = try file.setAside() } else { file.remove() }
             let (pool, state) = try file.connect(checks: false) { [setup = state.setup] db in
-                try IngestState(db, setup, root, now: file.clock())
+                try IngestState(db, setup, root, lister, now: file.clock())
             }
             try listen(pool)
             next = state

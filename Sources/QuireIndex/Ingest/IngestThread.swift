@@ -312,9 +312,7 @@ final class IngestThread: @unchecked Sendable {
         guard let status = lister.rootStatus() else { return "\(lister.root) is not there" }
         guard rescan?.lastStep ?? 0 == 0 else { return nil }
         retrying("the root of a rescan") { writer in
-            guard var root = try writer.row(writer.state.root), root.local.inode != status.inode else { return }
-            root.local = LocalRecord(status, isDataless: false)
-            try writer.update(root)
+            try writer.meetStore(status, self.lister, isOpening: false)
         }
         return nil
     }

@@ -81,7 +81,7 @@ struct StoreLister: Sendable {
                 guard errno == 0 else { throw ListError(errno: errno) }
                 return listing
             }
-            let name = withUnsafeBytes(of: &entry.pointee.d_name) { Array($0.prefix { $0 != 0 }) }
+            let name = Self.name(of: entry)
             guard name != [0x2E], name != [0x2E, 0x2E] else { continue }
             var found = stat()
             if calls.status(dirfd(stream), &entry.pointee.d_name.0, &found) == 0 {
@@ -92,6 +92,24 @@ struct StoreLister: Sendable {
             }
             // Gone since: its event tells.
         }
+    }
+
+    /// Whether the directory at `path` has a name that `isSuch`; of a directory that cannot be read that is not known.
+    func holdsName(in path: RelativePath, _ isSuch: ([UInt8]) throws -> Bool) rethrows -> Bool {
+        guard let descriptor = open(path) else { return false }
+        guard let stream = fdopendir(descriptor) else {
+            close(descriptor)
+            return false
+        }
+        defer { closedir(stream) }
+        while let entry = readdir(stream) {
+            if try isSuch(Self.name(of: entry)) { return true }
+        }
+        return false
+    }
+
+    private static func name(of entry: UnsafeMutablePointer<dirent>) -> [UInt8] {
+        withUnsafeBytes(of: &entry.pointee.d_name) { Array($0.prefix { $0 != 0 }) }
     }
 
     private static func failure(closing descriptor: Int32) -> ListError {

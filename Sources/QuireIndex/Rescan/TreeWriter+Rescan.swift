@@ -106,7 +106,8 @@ extension TreeWriter {
     }
 
     /// Removes the rows that are missing in the store still. Where there are too many to be believed, or what is missing
-    /// may lie where nobody can look, their deletions are held.
+    /// may lie where nobody can look, their deletions are held; where the store has vanished, they are already
+    /// (`meetStore`).
     mutating func removeMissing(_ rescan: inout Rescan) throws {
         // Those that an earlier rescan, which did not end, set aside are missing as well.
         var gone = rescan.isWhole ? try children(of: Schema.limbo) : []
@@ -140,7 +141,9 @@ extension TreeWriter {
         for row in gone where try self.row(row.id) != nil { try removeEntry(row) }
         // What was missing is back: nothing is held any more.
         let deletes = try db.first("SELECT count(*) FROM bases WHERE orphan = 1", read: { $0.integer(0) }) ?? 0
-        if rescan.isWhole, deletes == 0 { try db.setMeta(MetaKey.heldDeletes, nil) }
+        if rescan.isWhole, deletes == 0, rescan.unread.isEmpty { try db.setMeta(MetaKey.heldDeletes, nil) }
+        // Also where the store had vanished when it was met.
+        if deletes > 0, try db.meta(MetaKey.heldDeletes) != nil { rescan.report.holdsDeletes = true }
     }
 
     /// Whether the content of a row, or of one below it, is at the provider alone.
@@ -166,12 +169,12 @@ extension LocalRecord {
 
 extension ItemRow {
     /// Whether an entry with this row's inode is this item: inodes are used again.
-    fileprivate func isPresumably(_ local: LocalRecord) -> Bool {
+    func isPresumably(_ local: LocalRecord) -> Bool {
         guard self.local.kind == local.kind, role == .entry else { return false }
         return local.kind == .directory || self.local.size == local.size || self.local.mtime == local.mtime
     }
 }
 
 extension StoreLister.Entry {
-    fileprivate var local: LocalRecord { LocalRecord(status, isDataless: false) }
+    var local: LocalRecord { LocalRecord(status, isDataless: false) }
 }

@@ -45,22 +45,19 @@ package struct DriveHome: Sendable, Hashable {
     package struct Layout: Sendable, Hashable {
         /// There was no home before.
         package var isNew: Bool
-        /// There was no store before. In a home that is not new it has vanished: nothing that is missing in it may
-        /// count as deleted by the user.
-        package var storeWasMissing: Bool
     }
 
-    /// Creates what is missing of the home and its directories, each with mode 0700; leaves what is there as it is.
+    /// Creates what is missing of the home and its directories, each with mode 0700; leaves what is there as it is. That a store
+    /// has vanished is for the index to find: it alone knows what was in it.
     ///
     /// - Throws: `.wrongKind` when something that is no directory is in the way; `.permissionDenied`; `.noSpace`.
     @discardableResult
     package func createLayout() throws(StoreError) -> Layout {
         let isNew = try HomeDirectory.create(path, withParents: true)
-        let storeWasMissing = try HomeDirectory.create(storePath)
-        for directory in [dataRootPath, stagingPath, partialPath, versionsPath, providerPath] {
+        for directory in [storePath, dataRootPath, stagingPath, partialPath, versionsPath, providerPath] {
             try HomeDirectory.create(directory)
         }
-        return Layout(isNew: isNew, storeWasMissing: storeWasMissing)
+        return Layout(isNew: isNew)
     }
 
     /// Creates a container's Data scope, mode 0700, where it is missing.

@@ -1,0 +1,166 @@
+import Glibc
+import QuireCore
+import Testing
+
+@testable import QuireIndex
+
+@Suite("A store that has vanished")
+struct VanishedStoreTests {
+    /// How few documents went while no index was open.
+    enum Loss: CaseIterable {
+        case directory, content, all
+
+        func happen(_ drive: TestDrive) throws {
+            switch self {
+            case .directory:
+                removeTree(drive.store)
+                guard mkdir(drive.store, 0o755) == 0 else { throw TestError("mkdir") }
+            case .content: for name in ["dir", "a", "b"] { removeTree(drive.store + "/" + name) }
+            case .all:
+                try Loss.directory.happen(drive)
+                // What the desktop makes wherever it looks.
+                guard mkdir(drive.store + "/.Trash-1000", 0o755) == 0 else { throw TestError("mkdir") }
+            }
+        }
+    }
+
+    /// A drive with `dir/doc`, `a` and `b`, all acknowledged, whose index was closed.
+    private func withClosedDrive(
+        containers: ContainerLayout = .single, _ body: (TestDrive) async throws -> Void
+    ) async throws {
+        try await withDrive(containers: containers) { drive in
+            try drive.makeDirectory("dir")
+            for path in ["dir/doc", "a", "b"] as [RelativePath] { try drive.create(path, "content of \(path)") }
+            try await drive.acknowledge("dir", "dir/doc", "a", "b")
+            _ = await drive.rescan()
+            drive.index.close()
+            drive.isWatched = false
+            try await body(drive)
+        }
+    }
+
+    private func reopened(_ drive: TestDrive, _ body: (TestDrive) async throws -> Void) async throws {
+        let again = try TestDrive(at: drive.directory)
+        defer { again.index.close() }
+        try await body(again)
+    }
+
+    @Test("holds all deletions, however few, until they are confirmed", arguments: Loss.allCases)
+    func held(loss: Loss) async throws {
+        try await withClosedDrive { drive in
+            try loss.happen(drive)
+            try await reopened(drive) { again in
+                let report = try #require(await again.rescan())
+                #expect((report.removed, report.holdsDeletes) == (4, true))
+                #expect(try await again.pending().filter(\.isDeleted).isEmpty)
+                #expect(try await again.index.heldDeletes() == 4)
+                try await again.index.confirmDeletes()
+                #expect(try await again.pending().filter(\.isDeleted).count == 4)
+            }
+        }
+    }
+
+    @Test("holds them also when the daemon ended before it compared, and documents came meanwhile")
+    func endedEarly() async throws {
+        try await withClosedDrive { drive in
+            try Loss.directory.happen(drive)
+            try await reopened(drive) { again in _ = try again.create("new", "text") }
+            try await reopened(drive) { again in
+                _ = await again.rescan()
+                let pending = try await again.pendingText()
+                #expect(pending == ["new: created"])
+            }
+            try await reopened(drive) { again in
+                _ = await again.rescan()
+                let held = try await again.index.heldDeletes()
+                #expect(held == 4)
+            }
+        }
+    }
+
+    @Test("holds nothing once it is back")
+    func back() async throws {
+        try await withClosedDrive { drive in
+            let aside = drive.directory + "/aside"
+            guard rename(drive.store, aside) == 0, mkdir(drive.store, 0o755) == 0 else { throw TestError("rename") }
+            try await reopened(drive) { _ in }
+            guard rmdir(drive.store) == 0, rename(aside, drive.store) == 0 else { throw TestError("rename") }
+            try await reopened(drive) { again in
+                _ = await again.rescan()
+                try again.remove("a")
+                #expect(try await again.pendingText() == ["a: deleted"])
+            }
+        }
+    }
+
+    @Test("is not one from which some documents were deleted, or moved to one directory, while the daemon was stopped")
+    func someLeft() async throws {
+        try await withClosedDrive { drive in
+            try drive.remove("a")
+            try drive.remove("b")
+            try drive.rename("dir", "folder")
+            try await reopened(drive) { again in
+                _ = await again.rescan()
+                let pending = try await again.pendingText()
+                #expect(pending == ["folder: moved", "b: deleted", "a: deleted"])
+            }
+        }
+    }
+
+    @Test("is not one that was emptied through the mount, or while the daemon runs")
+    func emptied() async throws {
+        try await withClosedDrive { drive in
+            try await reopened(drive) { again in
+                _ = await again.rescan()
+                try again.remove("a")
+                try await again.index.settle()
+                again.isWatched = false
+                try again.remove("b")
+                try again.remove("dir/doc")
+                try again.remove("dir")
+                _ = await again.rescan()
+                let deleted = try await again.pending().filter(\.isDeleted)
+                #expect(deleted.count == 4)
+            }
+            try await reopened(drive) { again in
+                _ = await again.rescan()
+                let deleted = try await again.pending().filter(\.isDeleted)
+                #expect(deleted.count == 4)
+            }
+        }
+    }
+
+    @Test("of a drive all of whose documents are in a container is known by what is in that")
+    func container() async throws {
+        let id = try #require(ContainerID("org.example.notes"))
+        let layout = ContainerLayout([.init(id, at: "Notes")])
+        try await withDrive(containers: layout) { drive in
+            try drive.makeDirectory("Notes")
+            for path in ["Notes/a", "Notes/b"] as [RelativePath] {
+                try drive.create(path, "x")
+                try await drive.index.settle()
+                let item = try #require(try await drive.index.item(at: path))
+                let other = RelativePath([try #require(path.name)])
+                drive.index.record(
+                    .acknowledged(
+                        .init(
+                            item: item.id, base: try drive.base(path, container: id, at: other),
+                            fingerprint: try drive.present(path).fingerprint, writersOpen: false)))
+            }
+            try await drive.index.settle()
+            drive.index.close()
+            drive.isWatched = false
+            try drive.remove("Notes/a")
+            let again = try TestDrive(containers: layout, at: drive.directory)
+            _ = await again.rescan()
+            #expect(try await again.pending(id).filter(\.isDeleted).count == 1)
+            again.index.close()
+            try drive.remove("Notes/b")
+            let third = try TestDrive(containers: layout, at: drive.directory)
+            defer { third.index.close() }
+            _ = await third.rescan()
+            #expect(try await third.pending(id).filter(\.isDeleted).isEmpty)
+            #expect(try await third.index.heldDeletes() == 2)
+        }
+    }
+}
