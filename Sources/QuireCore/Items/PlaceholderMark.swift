@@ -24,11 +24,17 @@ package enum PlaceholderMark: Sendable, Hashable {
     package init(of descriptor: Int32, _ status: FileStatus) {
         if fgetxattr(descriptor, StoreAttribute.placeholder, nil, 0) < 0 {
             self = .absent
-        } else if status.mayBePlaceholder, !Self.hasContent(descriptor, most: max(status.blocks, 128) * 4096) {
+        } else if Self.isZeros(descriptor, status) {
             self = .counts
         } else {
             self = .stale
         }
+    }
+
+    /// Whether an open file is as a placeholder is, but for its mark: it has a size, and no byte other than zero. Reads as
+    /// `init` does.
+    package static func isZeros(_ descriptor: Int32, _ status: FileStatus) -> Bool {
+        status.mayBePlaceholder && !hasContent(descriptor, most: max(status.blocks, 128) * 4096)
     }
 
     /// - Parameter most: how many bytes are read: no more can have been written, unless the filesystem knows no holes.

@@ -9,6 +9,7 @@ import Synchronization
 /// queue of directories ─▶ list one ─▶ new entry, its inode known elsewhere and gone from there ─▶ row moves
 ///                                     new entry                                               ─▶ row appears
 ///                                     other fingerprint                                       ─▶ content changed
+///                                     zeros without a mark in the place of a placeholder      ─▶ placeholder again
 ///                                     row without entry                                       ─▶ missing: at the end
 ///                                     cannot be looked at                                     ─▶ stays as it is known
 /// all listed, queue of events empty, 50 ms passed ─▶ rows still missing in the store are removed

@@ -156,6 +156,33 @@ struct StoreLister: Sendable {
         return false
     }
 
+    /// Makes a file the placeholder again that it was, where it has a size and no byte other than zero: a copy whose tool has
+    /// left the mark out. The entry has the status afterwards.
+    ///
+    /// - Returns: false where it has content of its own.
+    /// - Throws: the mark cannot be written, or the file not be read.
+    func renewMark(
+        of entry: inout Entry, in directory: RelativePath, _ placeholder: Placeholder
+    ) throws(ListError) -> Bool {
+        guard let parent = open(directory) else { throw ListError(errno: errno) }
+        defer { close(parent) }
+        let flags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC
+        let file = FileName(unchecked: entry.name).withCString { openat(parent, $0, flags) }
+        guard file >= 0 else { throw ListError(errno: errno) }
+        defer { close(file) }
+        var found = stat()
+        guard fstat(file, &found) == 0 else { throw ListError(errno: errno) }
+        // Another file since: its event tells.
+        guard UInt64(found.st_ino) == entry.status.inode else { return true }
+        guard PlaceholderMark.isZeros(file, FileStatus(found)) else { return false }
+        let value = placeholder.encoded
+        guard fsetxattr(file, StoreAttribute.placeholder, value, value.count, 0) == 0, fsync(file) == 0,
+            fstat(file, &found) == 0
+        else { throw ListError(errno: errno) }
+        entry.status = FileStatus(found)
+        return true
+    }
+
     /// A descriptor of the directory; nil with errno set.
     func open(_ path: RelativePath) -> Int32? {
         var descriptor = calls.open(AT_FDCWD, root)

@@ -27,8 +27,19 @@ extension TreeWriter {
             // What was moved while nobody looked may have been written as well.
             let mustLook = !isAsKnown || before?.local.isDataless == true && moved.contains(entry.name)
             var looked = entry
-            let isDataless = mustLook && lister.isPlaceholder(&looked, in: path)
-            if let before, isAsKnown, isDataless || !mustLook {
+            var isDataless = mustLook && lister.isPlaceholder(&looked, in: path)
+            var isRenewed = false
+            if mustLook, !isDataless, let before, before.local.isDataless, before.local.size == looked.status.size {
+                do {
+                    isRenewed = try lister.renewMark(of: &looked, in: path, placeholder(before))
+                    isDataless = isRenewed
+                } catch let error as ListError {
+                    let place = path.appending(FileName(unchecked: entry.name))
+                    rescan.note(unread: place, in: id, error.errno, now)
+                    continue
+                }
+            }
+            if let before, isAsKnown, !isRenewed, isDataless || !mustLook {
                 if entry.local.kind == .directory, rescan.isWhole { rescan.queue.append(before.id) }
                 continue
             }
@@ -50,6 +61,18 @@ extension TreeWriter {
             rescan.note(unread: child.id, place, listing.errno, now)
         }
         if wasUnread, rescan.unread[id] == nil { rescan.readsAgain = true }
+    }
+
+    /// What the placeholder of a row says of itself.
+    private func placeholder(_ row: ItemRow) throws -> Placeholder {
+        let found = try row.base.flatMap { base in
+            try db.first("SELECT version, container, checksum FROM bases WHERE id = ?", .integer(base.id)) {
+                Placeholder(
+                    version: ProviderVersion($0.text(0)), container: ContainerID(unchecked: $0.text(1)),
+                    checksum: $0.optionalBlob(2).flatMap { ContentChecksum(bytes: $0) })
+            }
+        }
+        return found ?? Placeholder(version: ProviderVersion(""), container: ContainerID(unchecked: row.container))
     }
 
     /// The rows in a directory, without those of what cannot be looked at there.

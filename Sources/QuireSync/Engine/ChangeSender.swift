@@ -207,6 +207,8 @@ extension ChangeSender {
         }
         let known = change.base ?? over
         let expecting = known.map { Precondition.version($0.version) } ?? .absent
+        let isLost = try await mayHaveLostMark(change, local)
+        if isLost, change.base?.checksum == nil { throw Self.lostMark(local) }
         if let file = try await live(change, local) {
             return try await upload(local, file, at: path, expecting: expecting)
         }
@@ -217,6 +219,7 @@ extension ChangeSender {
         {
             return try await sendUnchanged(base, local, snapshot, at: path)
         }
+        guard !isLost else { throw Self.lostMark(local) }
         try await upload(local, snapshot, at: path, expecting: expecting)
     }
 
