@@ -38,6 +38,14 @@ struct StoreLister: Sendable {
         return FileStatus(status)
     }
 
+    /// The system's word for the file system that the drive's directory is on; nil where it has none.
+    func filesystem() -> String? {
+        var found = statfs()
+        guard statfs(root, &found) == 0 else { return nil }
+        let (high, low) = (found.f_fsid.__val.0, found.f_fsid.__val.1)
+        return high == 0 && low == 0 ? nil : "\(high).\(low)"
+    }
+
     /// What is at `path`.
     func look(at path: RelativePath) -> Place {
         var status = stat()
@@ -154,6 +162,24 @@ struct StoreLister: Sendable {
         }
         if fstat(file, &found) == 0 { entry.status = FileStatus(found) }
         return false
+    }
+
+    /// Which version an entry stands for, where it says so and is a placeholder.
+    func placeholder(_ entry: Entry, in directory: RelativePath) -> Placeholder? {
+        guard entry.status.mayBePlaceholder, let parent = open(directory) else { return nil }
+        defer { close(parent) }
+        let flags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC
+        let file = FileName(unchecked: entry.name).withCString { openat(parent, $0, flags) }
+        guard file >= 0 else { return nil }
+        defer { close(file) }
+        var found = stat()
+        guard fstat(file, &found) == 0, UInt64(found.st_ino) == entry.status.inode,
+            PlaceholderMark(of: file, FileStatus(found)) == .counts
+        else { return nil }
+        // No attribute is longer.
+        var value = [UInt8](repeating: 0, count: 1 << 16)
+        let count = fgetxattr(file, StoreAttribute.placeholder, &value, value.count)
+        return count < 0 ? nil : Placeholder(parsing: Array(value.prefix(count)))
     }
 
     /// Makes a file the placeholder again that it was, where it has a size and no byte other than zero: a copy whose tool has

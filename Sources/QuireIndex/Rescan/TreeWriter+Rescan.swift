@@ -17,7 +17,8 @@ extension TreeWriter {
         // Another directory is there, or none: its parent's listing, or an event, tells which.
         guard let listing else { return }
         rescan.report.directories += 1
-        let (moved, unclear) = try followMoves(listing.entries, to: row, try known(in: id, but: listing), path, &rescan)
+        let (moved, unclear) = try followMoves(
+            listing.entries, to: row, try known(in: id, but: listing), path, &rescan, lister)
         var known = try known(in: id, but: listing)
         let directory = DirectoryRow(row)
         for entry in listing.entries {
@@ -82,48 +83,8 @@ extension TreeWriter {
         return known
     }
 
-    /// Moves rows whose inode is in this directory now and no longer where they say.
-    ///
-    /// - Parameter path: of the directory.
-    /// - Returns: their names now, and the names of entries of which that cannot be told.
-    private mutating func followMoves(
-        _ entries: [StoreLister.Entry], to directory: ItemRow, _ known: [[UInt8]: ItemRow], _ path: RelativePath,
-        _ rescan: inout Rescan
-    ) throws -> (moved: Set<[UInt8]>, unclear: Set<[UInt8]>) {
-        var (moved, unclear): (Set<[UInt8]>, Set<[UInt8]>) = ([], [])
-        for entry in entries where entry.local.isOnlyName && known[entry.name]?.local.inode != entry.local.inode {
-            guard let source = try rows(inode: entry.local.inode).first(where: { $0.isPresumably(entry.local) }) else {
-                continue
-            }
-            if source.parent != Schema.limbo, let place = try self.path(of: source) {
-                switch placeInStore(place) {
-                case .entry(let status) where status.inode == entry.local.inode: continue
-                case .entry, .nothing: break
-                case .unknown(let errno):
-                    // Taken for a new item, it would be one for good, and the row's would be deleted.
-                    rescan.note(unread: path.appending(FileName(unchecked: entry.name)), in: directory.id, errno, now)
-                    unclear.insert(entry.name)
-                    continue
-                }
-            }
-            // An earlier step may have moved this very row here, or a directory above it.
-            guard let parent = try row(directory.id), source.id != parent.id else { continue }
-            if let target = try row(in: parent.id, entry.name), target.id != source.id,
-                !(source.isTemporary && target.local.kind == .file)
-            {
-                try setAside(target, &rescan)
-            }
-            try move(
-                source, to: DirectoryRow(parent), entry.name, entry.status, writersOpen: source.writersOpen,
-                isWitnessed: false)
-            rescan.report.moved += 1
-            moved.insert(entry.name)
-        }
-        return (moved, unclear)
-    }
-
     /// Makes room for what is at the row's place now; the row is missing unless it is found elsewhere.
-    private mutating func setAside(_ row: ItemRow, _ rescan: inout Rescan) throws {
+    mutating func setAside(_ row: ItemRow, _ rescan: inout Rescan) throws {
         try sendToLimbo(row)
         rescan.missing.append(Rescan.Missing(id: row.id, parent: Schema.limbo, name: Array("\(row.id)".utf8)))
     }
@@ -162,6 +123,8 @@ extension TreeWriter {
             try db.setMeta(MetaKey.heldDeletes, String(rescan.report.removed))
         }
         for row in gone where try self.row(row.id) != nil { try removeEntry(row) }
+        // All rows name the inodes that are there.
+        if rescan.isWhole, rescan.unread.isEmpty { try db.setMeta(MetaKey.renumbered, nil) }
         // What was missing is back: nothing is held any more.
         let deletes = try db.first("SELECT count(*) FROM bases WHERE orphan = 1", read: { $0.integer(0) }) ?? 0
         if rescan.isWhole, deletes == 0, rescan.unread.isEmpty { try db.setMeta(MetaKey.heldDeletes, nil) }
@@ -187,14 +150,6 @@ extension LocalRecord {
     fileprivate func isSameState(as other: LocalRecord) -> Bool {
         guard kind == other.kind, inode == other.inode, mode == other.mode else { return false }
         return kind == .directory || (fingerprint == other.fingerprint && linkCount == other.linkCount)
-    }
-}
-
-extension ItemRow {
-    /// Whether an entry with this row's inode is this item: inodes are used again.
-    func isPresumably(_ local: LocalRecord) -> Bool {
-        guard self.local.kind == local.kind, role == .entry else { return false }
-        return local.kind == .directory || self.local.size == local.size || self.local.mtime == local.mtime
     }
 }
 

@@ -9,11 +9,21 @@ extension TreeWriter {
     /// - Parameter isOpening: nobody has looked at the store since an earlier daemon.
     mutating func meetStore(_ status: FileStatus, _ lister: StoreLister, isOpening: Bool) throws {
         let isOther = try meetRoot(status)
+        try meetFilesystem(lister.filesystem(), isOther: isOther)
         if isOpening || isOther, try hasVanished(lister) {
             // In the transaction that sees it: documents may be in the store before it is compared.
             let count = try db.first("SELECT count(base) FROM items", read: { $0.integer(0) }) ?? 0
             try db.setMeta(MetaKey.heldDeletes, String(count))
         }
+    }
+
+    /// Notes where inodes may have been numbered anew: the home was copied, or restored.
+    private func meetFilesystem(_ filesystem: String?, isOther: Bool) throws {
+        let before = try db.meta(MetaKey.filesystem)
+        if isOther || before != nil && filesystem != nil && before != filesystem {
+            try db.setMeta(MetaKey.renumbered, "1")
+        }
+        if let filesystem, filesystem != before { try db.setMeta(MetaKey.filesystem, filesystem) }
     }
 
     /// - Returns: whether it is another directory than before.

@@ -1,0 +1,103 @@
+import GRDB
+import QuireCore
+
+/// What was moved while nobody looked.
+///
+/// An inode's number is a strong sign on one file system, and none where the home was copied or restored: there the numbers
+/// that rows name are other entries'. So a document of which only the placeholder is here goes by what its mark names, and of
+/// all else a number counts only where nothing speaks against it.
+extension TreeWriter {
+    /// Moves rows whose inode is in this directory now and no longer where they say.
+    ///
+    /// - Parameter path: of the directory.
+    /// - Returns: their names now, and the names of entries of which that cannot be told.
+    mutating func followMoves(
+        _ entries: [StoreLister.Entry], to directory: ItemRow, _ known: [[UInt8]: ItemRow], _ path: RelativePath,
+        _ rescan: inout Rescan, _ lister: StoreLister
+    ) throws -> (moved: Set<[UInt8]>, unclear: Set<[UInt8]>) {
+        var (moved, unclear): (Set<[UInt8]>, Set<[UInt8]>) = ([], [])
+        for entry in entries where entry.local.isOnlyName && known[entry.name]?.local.inode != entry.local.inode {
+            guard let source = try rows(inode: entry.local.inode).first(where: { $0.isPresumably(entry.local) }) else {
+                continue
+            }
+            guard try isSource(source, entry, known[entry.name], lister.placeholder(entry, in: path)) else { continue }
+            if source.parent != Schema.limbo, let place = try self.path(of: source) {
+                switch placeInStore(place) {
+                case .entry(let status) where status.inode == entry.local.inode: continue
+                case .entry, .nothing: break
+                case .unknown(let errno):
+                    // Taken for a new item, it would be one for good, and the row's would be deleted.
+                    let unclearPath = path.appending(FileName(unchecked: entry.name))
+                    rescan.note(unread: unclearPath, in: directory.id, because: place, errno, now)
+                    unclear.insert(entry.name)
+                    continue
+                }
+            }
+            // An earlier step may have moved this very row here, or a directory above it.
+            guard let parent = try row(directory.id), source.id != parent.id else { continue }
+            if let target = try row(in: parent.id, entry.name), target.id != source.id,
+                !(source.isTemporary && target.local.kind == .file)
+            {
+                try setAside(target, &rescan)
+            }
+            try move(
+                source, to: DirectoryRow(parent), entry.name, entry.status, writersOpen: source.writersOpen,
+                isWitnessed: false)
+            rescan.report.moved += 1
+            moved.insert(entry.name)
+        }
+        return (moved, unclear)
+    }
+
+    /// Whether the row is that of the entry, whose inode it names.
+    ///
+    /// - Parameters:
+    ///   - own: the row at the entry's place.
+    ///   - mark: what the entry stands for, where it is a placeholder that says so.
+    private func isSource(
+        _ source: ItemRow, _ entry: StoreLister.Entry, _ own: ItemRow?, _ mark: Placeholder?
+    ) throws -> Bool {
+        if let mark {
+            guard let base = source.base else { return false }
+            let version = try db.first("SELECT version FROM bases WHERE id = ?", .integer(base.id)) { $0.text(0) }
+            return mark.version.rawValue == version && mark.container.rawValue == base.container
+        }
+        if try db.meta(MetaKey.renumbered) != nil { return false }
+        guard let own, own.id != source.id, own.local.kind == entry.local.kind else { return true }
+        return try source.isCertainly(entry.local) && isRing(from: source, to: own)
+    }
+
+    /// Whether places were exchanged: what lies where `source` says leads, by one row after the other, to `own`, or to a place
+    /// where nothing of that kind lies. Where it leads to no row, numbers were dealt out anew.
+    ///
+    /// ```
+    /// entry at a ─▶ row b ─▶ entry at b ─▶ row c ─▶ entry at c ─▶ row a
+    /// ```
+    private func isRing(from source: ItemRow, to own: ItemRow) throws -> Bool {
+        var (current, passed): (ItemRow, Set<Int64>) = (source, [])
+        while current.id != own.id {
+            guard passed.insert(current.id).inserted else { return false }
+            guard current.parent != Schema.limbo, let place = try path(of: current),
+                case .entry(let status) = placeInStore(place), status.kind == current.local.kind
+            else { return true }
+            let local = LocalRecord(status, isDataless: false)
+            let next = try rows(inode: status.inode).first { $0.isPresumably(local) }
+            guard let next else { return false }
+            current = next
+        }
+        return true
+    }
+}
+
+extension ItemRow {
+    /// Whether an entry with this row's inode is this item: inodes are used again.
+    func isPresumably(_ local: LocalRecord) -> Bool {
+        guard self.local.kind == local.kind, role == .entry else { return false }
+        return local.kind == .directory || self.local.size == local.size || self.local.mtime == local.mtime
+    }
+
+    /// The same where something speaks against it.
+    fileprivate func isCertainly(_ local: LocalRecord) -> Bool {
+        local.kind == .directory || self.local.size == local.size && self.local.mtime == local.mtime
+    }
+}
