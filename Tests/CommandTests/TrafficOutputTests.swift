@@ -21,6 +21,9 @@ struct TrafficOutputTests {
     func secondsLeft() {
         var progress = SyncProgress(filesDone: 0, filesTotal: 1, bytesDone: 10, bytesTotal: 111, bytesPerSecond: 50)
         #expect(progress.secondsLeft == 3)
+        #expect(
+            SyncProgress(filesDone: 0, filesTotal: 1, bytesDone: 0, bytesTotal: .max, bytesPerSecond: .max).secondsLeft
+                == 1)
         progress.bytesPerSecond = 0
         #expect(progress.secondsLeft == nil)
     }

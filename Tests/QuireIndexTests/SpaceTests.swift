@@ -25,6 +25,16 @@ struct SpaceTests {
         }
     }
 
+    @Test("Sizes that add up to more than a number holds are the largest number")
+    func hugeSizes() async throws {
+        try await withDrive { drive in
+            try await drive.rememberSize(.max, of: try drive.create("one", "1"))
+            try await drive.rememberSize(.max, of: try drive.create("two", "2"))
+            #expect(try await drive.index.pendingBytes(container: .default) == .max)
+            #expect(try await drive.index.spaceUse() == SpaceUse(here: .max, evictable: 0))
+        }
+    }
+
     @Test("What can go comes by pages")
     func pages() async throws {
         try await withDrive { drive in
@@ -69,5 +79,15 @@ struct SpaceTests {
                 #expect(try await !drive.item(path).isPinned, "\(path)")
             }
         }
+    }
+}
+
+extension TestDrive {
+    /// Has the index take a file for one of that size, in bytes.
+    fileprivate func rememberSize(_ size: Int64, of status: FileStatus) async throws {
+        var status = status
+        status.size = size
+        index.record(.contentChanged(status, writersOpen: false))
+        try await index.settle()
     }
 }

@@ -171,4 +171,20 @@ import Testing
         #expect(limits.room(figures) == 50)
         #expect(limits.room(figures.emptied) == 350)
     }
+
+    @Test("Sizes that add up to more than a number holds leave no room, and end nothing")
+    func hugeSizes() {
+        let limits = SpaceLimits(limit: ByteCount(1000), keepFree: ByteCount(100))
+        let figures = SpaceFigures(used: .max, evictable: .max, free: 200)
+        #expect(limits.excess(figures, more: .max) > 0)
+        #expect(!limits.admits(.max, figures) && !limits.admits(.max, figures.emptied))
+        #expect(limits.room(figures) < 0)
+        #expect(limits.room(figures.emptied) == 1000)
+        let room = WriteRoom()
+        room.set(now: -.max, atMost: 1000, of: nil, asOf: 0)
+        for _ in 0..<3 { room.takeRegardless(.max) }
+        #expect(room.isFull && !room.take(1))
+        room.set(now: 50, atMost: 1000, of: nil, asOf: room.taken)
+        #expect(room.take(50) && !room.take(1))
+    }
 }

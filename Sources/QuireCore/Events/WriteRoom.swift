@@ -15,9 +15,10 @@ package final class WriteRoom: Sendable {
         var lookAgain: (@Sendable (Int) async -> Void)?
 
         mutating func take(_ bytes: Int) {
-            now = now.subtractingReportingOverflow(bytes).partialValue
-            atMost = atMost.subtractingReportingOverflow(bytes).partialValue
-            taken += bytes
+            now = now.subtractingClamped(bytes)
+            atMost = atMost.subtractingClamped(bytes)
+            // Only what is added between two looks counts.
+            taken &+= bytes
         }
     }
 
@@ -95,9 +96,9 @@ package final class WriteRoom: Sendable {
     ///   - taken: what `taken` was before that was found out: what was taken since then counts on top.
     package func set(now: Int, atMost: Int, of whole: Int?, asOf taken: Int) {
         let left = state.withLock { state in
-            let since = state.taken - taken
-            state.now = now.subtractingReportingOverflow(since).partialValue
-            state.atMost = atMost.subtractingReportingOverflow(since).partialValue
+            let since = state.taken &- taken
+            state.now = now.subtractingClamped(since)
+            state.atMost = atMost.subtractingClamped(since)
             state.whole = whole
             return state.atMost
         }

@@ -53,7 +53,7 @@ extension MetadataIndex {
                 """
                 SELECT total(size) FROM items INDEXED BY items_due WHERE container = ? AND pending <> 0 \
                 AND pending & 3 <> 0 AND kind = 0 AND dataless = 0
-                """, .text(container.rawValue), read: { Int64($0.real(0)) }) ?? 0
+                """, .text(container.rawValue), read: { Int64(clamping: $0.real(0)) }) ?? 0
         }
     }
 

@@ -18,7 +18,7 @@ extension MetadataIndex {
                 SELECT total(size / max(nlink, 1)), total(CASE WHEN \(Self.evictable) THEN size / max(nlink, 1) ELSE 0 END)
                 FROM items WHERE \(Self.here)
                 """
-            ) { SpaceUse(here: Int64($0.real(0)), evictable: Int64($0.real(1))) }
+            ) { SpaceUse(here: Int64(clamping: $0.real(0)), evictable: Int64(clamping: $0.real(1))) }
             return use ?? SpaceUse(here: 0, evictable: 0)
         }
     }

@@ -14,7 +14,7 @@ package struct SyncProgress: Sendable, Hashable {
     /// How long the rest takes at this rate; nil where nobody can tell.
     package var secondsLeft: Int? {
         guard bytesPerSecond > 0, bytesTotal > bytesDone else { return nil }
-        return Int((bytesTotal - bytesDone + bytesPerSecond - 1) / bytesPerSecond)
+        return Int((bytesTotal - bytesDone - 1) / bytesPerSecond + 1)
     }
 }
 
@@ -44,12 +44,15 @@ package struct SyncMeter: Sendable {
             let container = engine.context.container.id
             let totals = try await service.environment.index.pendingTotals(container)
             waiting.filesTotal += totals.uploads + totals.moves
-            waiting.bytesTotal += try await service.environment.index.pendingBytes(container)
+            waiting.bytesTotal = waiting.bytesTotal.addingClamped(
+                try await service.environment.index.pendingBytes(container))
         }
         let downloads = current.filter { $0.direction == .download }
         progress.filesTotal = progress.filesDone + waiting.filesTotal + downloads.count
         // What is being uploaded is pending until it is acknowledged.
-        progress.bytesTotal = finished.bytes + waiting.bytesTotal + downloads.reduce(0) { $0 + $1.total.bytes }
+        progress.bytesTotal = downloads.reduce(finished.bytes.addingClamped(waiting.bytesTotal)) {
+            $0.addingClamped($1.total.bytes)
+        }
         // A line that goes backwards helps nobody.
         progress.bytesDone = max(progress.bytesDone, last.bytesDone)
         progress.bytesTotal = max(progress.bytesTotal, progress.bytesDone)
@@ -70,6 +73,6 @@ package struct SyncMeter: Sendable {
     private mutating func rate(_ now: ContinuousClock.Instant) -> Int64 {
         while samples.count > 2, let first = samples.first, now - first.time > Self.window { samples.removeFirst() }
         guard let first = samples.first, let last = samples.last, last.time > first.time else { return 0 }
-        return Int64(Double(last.bytes - first.bytes) / ((last.time - first.time) / .seconds(1)))
+        return Int64(clamping: Double(last.bytes - first.bytes) / ((last.time - first.time) / .seconds(1)))
     }
 }

@@ -112,10 +112,10 @@ final class SpaceKeeper: Sendable {
         let free = limits.keepFree == nil ? 0 : await freeSpace()
         let parts = arriving.total
         let figures = state.withLock { state in
-            state.used = use.here + parts
+            state.used = use.here.addingClamped(parts)
             return SpaceFigures(
-                used: use.here + parts + state.reserved, evictable: use.evictable + arriving.idle,
-                free: free - state.reserved)
+                used: state.used.addingClamped(state.reserved),
+                evictable: use.evictable.addingClamped(arriving.idle), free: free - state.reserved)
         }
         room.set(
             now: Int(clamping: limits.room(figures)), atMost: Int(clamping: limits.room(figures.emptied)),

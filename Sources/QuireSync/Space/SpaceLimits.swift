@@ -20,23 +20,27 @@ package struct SpaceLimits: Sendable, Hashable {
     /// - Parameter more: what is about to come.
     func excess(_ figures: SpaceFigures, more: Int64) -> Int64 {
         var excess: Int64 = 0
-        let used = figures.used + more
+        let used = figures.used.addingClamped(more)
         if let limit = limit?.bytes, used > limit { excess = used - max(0, limit / 10 * 9) }
-        let free = figures.free - more
+        let free = figures.free.subtractingClamped(more)
         // More than there is to be had is not asked for.
-        if let keepFree = keepFree?.bytes, free < keepFree { excess = max(excess, keepFree + keepFree / 10 - free) }
+        if let keepFree = keepFree?.bytes, free < keepFree {
+            excess = max(excess, keepFree.addingClamped(keepFree / 10).subtractingClamped(free))
+        }
         return excess
     }
 
     /// Whether `more` bytes go in beside what is here.
     func admits(_ more: Int64, _ figures: SpaceFigures) -> Bool {
-        limit.map { figures.used + more <= $0.bytes } ?? true
-            && keepFree.map { figures.free - more >= $0.bytes } ?? true
+        limit.map { figures.used.addingClamped(more) <= $0.bytes } ?? true
+            && keepFree.map { figures.free.subtractingClamped(more) >= $0.bytes } ?? true
     }
 
     /// What may be added in bytes; may be negative.
     func room(_ figures: SpaceFigures) -> Int64 {
-        min(limit.map { $0.bytes - figures.used } ?? .max, keepFree.map { figures.free - $0.bytes } ?? .max)
+        min(
+            limit.map { $0.bytes.subtractingClamped(figures.used) } ?? .max,
+            keepFree.map { figures.free.subtractingClamped($0.bytes) } ?? .max)
     }
 }
 
@@ -50,7 +54,9 @@ struct SpaceFigures: Sendable, Hashable {
     var free: Int64
 
     /// The same when everything is evicted that can be.
-    var emptied: SpaceFigures { SpaceFigures(used: used - evictable, evictable: 0, free: free + evictable) }
+    var emptied: SpaceFigures {
+        SpaceFigures(used: used - evictable, evictable: 0, free: free.addingClamped(evictable))
+    }
 }
 
 /// How the drive stands with its limits, for `quire status`.
