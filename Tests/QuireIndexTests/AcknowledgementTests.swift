@@ -70,6 +70,23 @@ struct AcknowledgementTests {
         }
     }
 
+    @Test("a write of which attributes tell first is content to be uploaded")
+    func writeToldByAttributes() async throws {
+        try await withDrive { drive in
+            try drive.create("doc", "one")
+            try await drive.acknowledge("doc")
+            drive.isWatched = false
+            try drive.write("doc", "two")
+            try drive.setTimeQuietly("doc", seconds: 2_000_000_000)
+            drive.isWatched = true
+            try drive.chmod("doc", 0o600)
+            #expect(try await drive.pendingText() == ["doc: content metadata"])
+            drive.clock.advance(seconds: 1)
+            try drive.closed("doc")
+            #expect(try await drive.pendingText() == ["doc: content metadata"])
+        }
+    }
+
     @Test("content that was dirty stays dirty after a change of attributes")
     func dirtyStaysDirty() async throws {
         try await withDrive { drive in

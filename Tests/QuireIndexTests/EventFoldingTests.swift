@@ -26,7 +26,7 @@ struct EventFoldingTests {
             case .event(.contentChanged(let status, let open)):
                 "content \(status.inode) \(status.size)\(open ? " open" : "")"
             case .event(.removed(_, let name, _)): "removed \(name)"
-            case .event(.attributesChanged(let status, _)): "attributes \(status.inode)"
+            case .event(.attributesChanged(let status, _, _)): "attributes \(status.inode)"
             case .event(.baseRemoved): "provider"
             case .arrived(_, let name, let status): "arrived \(name) \(status.size)"
             case .event, .command: "other"

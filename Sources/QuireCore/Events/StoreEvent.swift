@@ -14,8 +14,9 @@ package enum StoreEvent: Sendable, Hashable {
     /// `writersOpen`: a write handle is still open, so the item cannot be clean yet.
     case contentChanged(FileStatus, writersOpen: Bool)
     /// Attributes changed and content did not: chmod, chown, utimens, setxattr, link count.
-    /// `writersOpen`: as above; then content may have changed as well.
-    case attributesChanged(FileStatus, writersOpen: Bool)
+    /// `writersOpen`: as above; then content may have changed as well. `setsTimes`: mtime may be another for this; otherwise
+    /// one that is another tells of a write.
+    case attributesChanged(FileStatus, writersOpen: Bool, setsTimes: Bool = false)
     /// The sync engine's own change was committed into the store, and this is what the provider has of it now.
     case committed(Commit)
     /// An upload is about to begin; to be committed before it does.

@@ -40,6 +40,9 @@ struct AttributeChange: Sendable {
         return modificationTime
     }
 
+    /// Whether the modification time may be another afterwards.
+    var setsModificationTime: Bool { times.map { $0.modification.tv_nsec != Self.omitted } ?? false }
+
     /// The modification time, where one is given.
     var modificationTime: FileTime? {
         guard let time = times?.modification, ![Self.omitted, Self.now].contains(time.tv_nsec) else { return nil }
@@ -171,7 +174,7 @@ extension Driver {
         }
         let status: stat
         if let file { status = try StoreCall.status(of: file.descriptor) } else { status = try resolver.status(node) }
-        report(node, status, content: contentChanged)
+        report(node, status, content: contentChanged, setsTimes: change.setsModificationTime)
         return status
     }
 
@@ -271,20 +274,25 @@ extension Driver {
 
     /// Records that a file changed, with its status afterwards. Call inside the gate.
     ///
+    /// - Parameter setsTimes: what changed may be its times.
+    func report(_ node: Node, _ status: stat, content: Bool, setsTimes: Bool = false) {
+        table.locked { _ in reportLocked(node, status, content: content, setsTimes: setsTimes) }
+    }
+
+    /// As `report`, with the table locked.
+    ///
     /// Whether writers are open is found and recorded in one step: of two threads that tell of one file, the later speaks
     /// last.
-    func report(_ node: Node, _ status: stat, content: Bool) {
+    func reportLocked(_ node: Node, _ status: stat, content: Bool, setsTimes: Bool = false) {
         guard status.st_nlink > 0 else { return }
         let status = FileStatus(status)
-        table.locked { _ in
-            node.details?.reported = status.fingerprint
-            node.mayHavePrivilegeBits = status.mode & 0o6000 != 0
-            let writersOpen = node.writers > 0
-            record(
-                content
-                    ? .contentChanged(status, writersOpen: writersOpen)
-                    : .attributesChanged(status, writersOpen: writersOpen))
-        }
+        node.details?.reported = status.fingerprint
+        node.mayHavePrivilegeBits = status.mode & 0o6000 != 0
+        let writersOpen = node.writers > 0
+        record(
+            content
+                ? .contentChanged(status, writersOpen: writersOpen)
+                : .attributesChanged(status, writersOpen: writersOpen, setsTimes: setsTimes))
     }
 
     /// STATFS.

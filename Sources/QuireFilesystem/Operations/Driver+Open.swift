@@ -242,9 +242,12 @@ extension Driver {
         let node = file.node
         var reported: Fingerprint?
         let backing = gate.shared { () -> CInt? in
+            let status = file.isWriter ? try? StoreCall.status(of: file.descriptor) : nil
             let finished = table.locked { state -> CInt? in
                 reported = node.details?.reported
                 table.leave(file, &state)
+                // In one step: whoever tells of the file's attributes before has a writer, after it a write that was told.
+                if let status { reportLocked(node, status, content: true) }
                 guard let details = node.details, details.files.isEmpty else { return nil }
                 // Nameless, but perhaps still held by the kernel (a directory entry gone, a descriptor passed on).
                 if !node.hasName, node !== table.root, node.lookups > 0, details.orphan == nil {
@@ -257,12 +260,9 @@ extension Driver {
                 if case .passthrough(let backing) = path { return backing }
                 return nil
             }
-            if file.isWriter, let status = try? StoreCall.status(of: file.descriptor) {
-                report(node, status, content: true)
-                if FileStatus(status).fingerprint != reported {
-                    noteWritten(file)
-                    tellChange(node, file.claim, file.thread)
-                }
+            if let status, FileStatus(status).fingerprint != reported {
+                noteWritten(file)
+                tellChange(node, file.claim, file.thread)
             }
             return finished
         }

@@ -30,7 +30,7 @@ enum EventFolding {
                     last[status.inode] = result.count
                     result.append(entry)
                 }
-            case .attributesChanged(let status, _):
+            case .attributesChanged(let status, _, _):
                 last[status.inode] = nil
                 result.append(entry)
             case .removed(_, _, let inode):

@@ -9,7 +9,8 @@ extension TreeWriter {
         case .removed(let parent, let name, let inode): try removed(parent: parent, name.bytes, inode: inode)
         case .renamed(let rename): try renamed(rename)
         case .contentChanged(let status, let writersOpen): try contentChanged(status, writersOpen: writersOpen)
-        case .attributesChanged(let status, let writersOpen): try attributesChanged(status, writersOpen: writersOpen)
+        case .attributesChanged(let status, let writersOpen, let setsTimes):
+            try attributesChanged(status, writersOpen: writersOpen, setsTimes: setsTimes)
         case .committed(let commit): try committed(commit)
         case .uploading(let intent): try insert(intent)
         case .acknowledged(let acknowledgement): try acknowledged(acknowledgement)
@@ -79,7 +80,7 @@ extension TreeWriter {
 
     /// Mode and mtime were set to the provider's. Hard links share them; the record is that of one.
     private mutating func attributesSet(_ status: FileStatus, _ base: BaseRecord?) throws {
-        try attributesChanged(status, writersOpen: false)
+        try attributesChanged(status, writersOpen: false, setsTimes: true)
         guard let base else { return }
         if base.toldTags != nil, let known = try self.base(base.container, at: base.path) {
             try takeTags(of: base, intoHolderOf: known.id)

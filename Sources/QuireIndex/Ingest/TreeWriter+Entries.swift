@@ -181,10 +181,10 @@ extension TreeWriter {
     }
 
     /// An event: attributes changed. Carries the acknowledged fingerprint when content was as acknowledged.
-    mutating func attributesChanged(_ status: FileStatus, writersOpen: Bool) throws {
+    mutating func attributesChanged(_ status: FileStatus, writersOpen: Bool, setsTimes: Bool = false) throws {
         for before in try rows(inode: status.inode) where before.local.kind == status.kind {
             var row = before
-            carry(&row, status, writersOpen: writersOpen)
+            carry(&row, status, writersOpen: writersOpen, keepsTime: !setsTimes)
             guard row.local != before.local || row.writersOpen != before.writersOpen else { continue }
             try touch(&row)
             try update(row)

@@ -26,7 +26,7 @@ struct ThumbnailFilter: Sendable {
         guard interest != nil else { return true }
         switch event {
         case .created(_, let name, let status): return passes(status.inode, name)
-        case .contentChanged(let status, _), .attributesChanged(let status, _): return !dull.contains(status.inode)
+        case .contentChanged(let status, _), .attributesChanged(let status, _, _): return !dull.contains(status.inode)
         case .removed(_, let name, let inode):
             dull.remove(inode)
             return tracked.contains(inode) || mayGetPicture(name)

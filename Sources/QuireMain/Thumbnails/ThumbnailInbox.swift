@@ -70,7 +70,7 @@ final class ThumbnailInbox: StoreEventSink {
     private static func concerns(_ event: StoreEvent) -> Bool {
         switch event {
         case .created(_, _, let status): status.kind == .file
-        case .contentChanged(let status, let writersOpen), .attributesChanged(let status, let writersOpen):
+        case .contentChanged(let status, let writersOpen), .attributesChanged(let status, let writersOpen, _):
             !writersOpen && status.kind == .file
         case .removed, .renamed, .committed: true
         case .uploading, .acknowledged, .baseRemoved, .baseMoved: false
@@ -108,7 +108,7 @@ final class ThumbnailInbox: StoreEventSink {
 extension ThumbnailInbox.News {
     fileprivate mutating func note(_ event: StoreEvent) {
         switch event {
-        case .created(_, _, let status), .contentChanged(let status, _), .attributesChanged(let status, _):
+        case .created(_, _, let status), .contentChanged(let status, _), .attributesChanged(let status, _, _):
             touch(status)
         case .removed(_, _, let inode): gone.insert(inode)
         case .renamed(let rename):

@@ -199,7 +199,7 @@ final class TestDrive: Sendable {
 
     func setTime(_ path: RelativePath, seconds: Int) throws {
         try setTimeQuietly(path, seconds: seconds)
-        record(.attributesChanged(try present(path), writersOpen: false))
+        record(.attributesChanged(try present(path), writersOpen: false, setsTimes: true))
     }
 
     // MARK: The provider's side

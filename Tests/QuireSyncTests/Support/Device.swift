@@ -209,7 +209,7 @@ final class Device {
 
     func touch(_ path: RelativePath) throws {
         stamp(path)
-        index.record(.attributesChanged(try tree.requiredStatus(at: path), writersOpen: false))
+        index.record(.attributesChanged(try tree.requiredStatus(at: path), writersOpen: false, setsTimes: true))
     }
 
     // MARK: - looking
