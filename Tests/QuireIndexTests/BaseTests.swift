@@ -8,14 +8,14 @@ import Testing
 struct BaseTests {
     private func acknowledge(
         _ drive: TestDrive, _ path: RelativePath, fingerprint: Fingerprint, version: String = "1",
-        writersOpen: Bool = false
+        writersOpen: Bool = false, known: Fingerprint? = nil
     ) async throws {
         let item = try await drive.item(path)
         drive.index.record(
             .acknowledged(
                 .init(
                     item: item.id, base: try drive.base(path, version: version), fingerprint: fingerprint,
-                    writersOpen: writersOpen)))
+                    writersOpen: writersOpen, known: known)))
     }
 
     @Test("an acknowledgement of an earlier state leaves a later edit dirty")
@@ -26,6 +26,35 @@ struct BaseTests {
             try await acknowledge(drive, "doc", fingerprint: uploaded)
             #expect(try await drive.item("doc").difference.contains(.content))
             #expect(try await drive.item("doc").base?.version == ProviderVersion("1"))
+        }
+    }
+
+    @Test("an acknowledgement of an earlier state leaves a later edit dirty, also after the clock was set back")
+    func staleAcknowledgementOfTheFuture() async throws {
+        try await withDrive { drive in
+            var earlier = try drive.create("doc", "one")
+            earlier.ctime = FileTime(nanoseconds: earlier.ctime.nanoseconds + 3_600_000_000_000)
+            drive.index.record(.contentChanged(earlier, writersOpen: false))
+            #expect(try await drive.item("doc").local.ctime == earlier.ctime)
+            try drive.write("doc", "two two")
+            try await acknowledge(drive, "doc", fingerprint: earlier.fingerprint)
+            #expect(try await drive.item("doc").difference.contains(.content))
+            #expect(try await drive.item("doc").local.fingerprint == drive.present("doc").fingerprint)
+        }
+    }
+
+    @Test("what was read after the last event is what the item is, also after the clock was set back")
+    func laterState() async throws {
+        try await withDrive { drive in
+            var earlier = try drive.create("doc", "one")
+            earlier.ctime = FileTime(nanoseconds: earlier.ctime.nanoseconds + 3_600_000_000_000)
+            drive.index.record(.contentChanged(earlier, writersOpen: false))
+            drive.isWatched = false
+            try drive.write("doc", "two two")
+            drive.isWatched = true
+            try await acknowledge(
+                drive, "doc", fingerprint: try drive.present("doc").fingerprint, known: earlier.fingerprint)
+            #expect(try await drive.pendingText() == [])
         }
     }
 

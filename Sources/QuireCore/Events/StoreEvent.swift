@@ -103,12 +103,18 @@ package enum StoreEvent: Sendable, Hashable {
         package var fingerprint: Fingerprint
         /// A write handle was open when the acknowledgement came: not clean whatever the fingerprint.
         package var writersOpen: Bool
+        /// The fingerprint that the index had of the item before the uploaded state was read from the store; nil where that is
+        /// not known. While the index has it still, no event came in between, and what was uploaded is the later state.
+        package var known: Fingerprint?
 
-        package init(item: ItemID, base: BaseRecord, fingerprint: Fingerprint, writersOpen: Bool) {
+        package init(
+            item: ItemID, base: BaseRecord, fingerprint: Fingerprint, writersOpen: Bool, known: Fingerprint? = nil
+        ) {
             self.item = item
             self.base = base
             self.fingerprint = fingerprint
             self.writersOpen = writersOpen
+            self.known = known
         }
     }
 }

@@ -99,8 +99,12 @@ extension TreeWriter {
             return
         }
         var row = before
-        // What was sent was read from the store; where that is newer than the last event, it is what the item is now.
-        if acknowledgement.fingerprint.isLater(than: row.local.fingerprint), !acknowledgement.writersOpen {
+        // What was sent was read from the store after the last event: it is what the item is now. Times do not tell which of
+        // two states is the later, as the clock may be set back.
+        let known = acknowledgement.known
+        if known == row.local.fingerprint, acknowledgement.fingerprint.isOfSameFile(as: row.local.fingerprint),
+            !acknowledgement.writersOpen
+        {
             row.local.take(acknowledgement.fingerprint)
         }
         // Who acknowledges has asked for open writers just now. One that came since says so itself when it closes.

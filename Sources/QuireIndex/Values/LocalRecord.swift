@@ -52,6 +52,6 @@ extension LocalRecord {
 }
 
 extension Fingerprint {
-    /// Whether this was read of the same file after `other` was: its ctime only grows.
-    func isLater(than other: Fingerprint) -> Bool { inode == other.inode && kind == other.kind && ctime > other.ctime }
+    /// Whether both were read of one file.
+    func isOfSameFile(as other: Fingerprint) -> Bool { inode == other.inode && kind == other.kind }
 }

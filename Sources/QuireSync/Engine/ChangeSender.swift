@@ -235,7 +235,7 @@ extension ChangeSender {
             var same = base
             same.path = path
             if !context.provider.capabilities.attributes { (same.mtime, same.mode) = (facts.mtime, facts.mode) }
-            context.acknowledge(local.id, same, fingerprint: snapshot.fingerprint)
+            context.acknowledge(local.id, same, fingerprint: snapshot.fingerprint, known: local.fingerprint)
             return
         }
         let attributes = Self.attributes(facts)
@@ -255,7 +255,7 @@ extension ChangeSender {
             if !change.attributesChanged {
                 var same = base
                 same.path = path
-                return context.acknowledge(local.id, same, fingerprint: local.fingerprint)
+                return context.acknowledge(local.id, same, fingerprint: local.fingerprint, known: local.fingerprint)
             }
         }
         guard context.provider.capabilities.attributes, local.facts.kind != .symlink else {
@@ -264,7 +264,7 @@ extension ChangeSender {
             same.path = path
             (same.mtime, same.mode) = (local.facts.mtime, local.facts.mode)
             if same.tags != nil { same.tags = local.facts.tags }
-            context.acknowledge(local.id, same, fingerprint: local.fingerprint)
+            context.acknowledge(local.id, same, fingerprint: local.fingerprint, known: local.fingerprint)
             return
         }
         let item = try await context.ask { () throws(ProviderError) in
@@ -390,7 +390,7 @@ extension ChangeSender {
         sent: RemoteAttributes
     ) {
         let base = context.base(of: item, checksum: checksum, sent: sent.mtime, mode: sent.mode)
-        context.acknowledge(local.id, base, fingerprint: fingerprint)
+        context.acknowledge(local.id, base, fingerprint: fingerprint, known: local.fingerprint)
     }
 }
 

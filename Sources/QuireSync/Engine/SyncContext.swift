@@ -221,12 +221,14 @@ struct SyncContext: Sendable {
     }
 
     /// Records that the provider has this of an item's local state.
-    func acknowledge(_ item: ItemID, _ base: BaseRecord, fingerprint: Fingerprint) {
+    ///
+    /// - Parameter known: what the index had of it before that state was read; nil where nobody knows any more.
+    func acknowledge(_ item: ItemID, _ base: BaseRecord, fingerprint: Fingerprint, known: Fingerprint?) {
         index.record(
             .acknowledged(
                 StoreEvent.Acknowledgement(
                     item: item, base: base, fingerprint: fingerprint,
-                    writersOpen: committer.isOpenForWriting(inode: fingerprint.inode))))
+                    writersOpen: committer.isOpenForWriting(inode: fingerprint.inode), known: known)))
     }
 
     /// The record of what was sent, as the provider has it. What it keeps no attributes of has those that were sent.

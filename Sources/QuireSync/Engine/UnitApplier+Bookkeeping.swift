@@ -18,7 +18,8 @@ extension UnitApplier {
 
     func adopt(_ unit: TreeUnit) -> UnitOutcome {
         guard let remote = unit.remote, let local = unit.local else { return .nothing }
-        context.acknowledge(local.id, record(remote, knowing: unit), fingerprint: local.fingerprint)
+        context.acknowledge(
+            local.id, record(remote, knowing: unit), fingerprint: local.fingerprint, known: local.fingerprint)
         return .done
     }
 
