@@ -250,7 +250,7 @@ package final class MetadataIndex: StoreEventSink {
 
     /// Has the file looked at where it may be damaged.
     private func told(_ error: IndexError) -> IndexError {
-        if error.code == .corrupt, queue.add(.command(.check), time: clock()) {
+        if error.code == .corrupt || error.isOfReading, queue.add(.command(.check), time: clock()) {
             progress.damageSuspected(until: queue.hurry())
         }
         return error

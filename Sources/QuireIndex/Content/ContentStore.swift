@@ -20,7 +20,8 @@ final class ContentStore: Sendable {
     private let database: DatabaseQueue
     private let marker: OpenMarker
 
-    /// Opens the file, or makes one; a damaged one, and one of another version, is removed first. Blocks.
+    /// Opens the file, or makes one; a damaged one, one that the disk cannot read, and one of another version are removed
+    /// first. Blocks.
     init(at path: String, logger: Logger) throws(IndexError) {
         self.path = path
         marker = OpenMarker(path: path + ".open")
@@ -29,7 +30,8 @@ final class ContentStore: Sendable {
         do {
             database = try Self.connect(path, checks: finding == .notClosed)
         } catch {
-            guard IndexError(error, "").code == .corrupt else { throw IndexError(error, "opening \(path)") }
+            let failure = IndexError(error, "opening \(path)")
+            guard failure.code == .corrupt || failure.isOfReading else { throw failure }
             logger.warning("the words of documents were damaged; they are read anew", metadata: ["file": "\(path)"])
             Self.remove(path)
             do { database = try Self.connect(path, checks: false) } catch { throw IndexError(error, "opening \(path)") }

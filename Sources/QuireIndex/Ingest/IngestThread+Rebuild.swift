@@ -5,9 +5,9 @@ import QuireCore
 /// A damaged file is replaced while the index is open.
 ///
 /// ```
-/// a write says SQLITE_CORRUPT ─────────────────────────────────────┐
-/// a read says so ─▶ .check ─▶ a new connection reads the whole file ┴▶ connections closed, file set aside, new file
-///                                                                      opened, whole rescan begun, batch done again
+/// a write says SQLITE_CORRUPT, or SQLITE_IOERR_READ ─┐
+/// a read says so ─▶ .check ─────────────────────────┴▶ a new connection reads the whole file: damaged, or not read ─▶
+///     connections closed, file set aside, new file opened, whole rescan begun, batch done again
 /// ```
 /// The new file knows nothing of providers. What an answer under way says of them would be taken for a document that was
 /// deleted here: until whoever tells such things has heard of the rebuild (`takeBases`), they are left out. What is left out
@@ -21,6 +21,10 @@ extension IngestThread {
         var takesBases = true
         /// Where the damaged file lies that has none in its place yet.
         var setAside: String?
+        /// Reading the file anew has shown that it is damaged.
+        var isSure = false
+        /// Why no other file could be begun.
+        private(set) var obstacle: IndexError?
         private var times: [UInt64] = []
         private var lastCheck: UInt64?
 
@@ -44,11 +48,23 @@ extension IngestThread {
             takesBases = false
             setAside = nil
             lastCheck = nil
+            isSure = false
+            obstacle = nil
+        }
+
+        /// No other file could be begun. Where the disk does not read that one either, it is not tried without end.
+        ///
+        /// - Returns: whether that is news.
+        mutating func failed(_ error: IndexError, _ now: UInt64) -> Bool {
+            defer { obstacle = error }
+            if error.isOfReading { times.append(now) }
+            return obstacle?.message != error.message
         }
 
         /// What those who wait are told of the damage.
         func told(_ failure: IndexError) -> IndexError {
-            mayBegin(IngestThread.monotonic()) ? failure : .damagedAgain(cause: failure.cause)
+            guard mayBegin(IngestThread.monotonic()) else { return .damagedAgain(cause: failure.cause) }
+            return obstacle.map { .notReplaced(because: $0) } ?? failure
         }
     }
 
@@ -59,15 +75,33 @@ extension IngestThread {
 
     /// Somebody met damage: replaces the file, unless that is whole and the damage elsewhere.
     func checkFile() {
-        guard rebuilds.mayCheck(Self.monotonic()) else { return }
-        do throws(IndexError) {
-            guard try file.isDamaged() else {
-                logger.info("index: the file is whole; something else that queries read is damaged")
-                return
+        guard rebuilds.mayCheck(Self.monotonic()), readAnew() == true else { return }
+        _ = rebuild(because: .damaged(cause: nil))
+    }
+
+    /// What a failure is once the file was read anew: damage, or something that has passed. What is said a second time within
+    /// a minute counts as it is.
+    func confirmed(_ failure: IndexError) -> IndexError {
+        guard failure.isOfReading || failure.code == .corrupt else { return failure }
+        if rebuilds.setAside == nil, !rebuilds.isSure, rebuilds.mayCheck(Self.monotonic()) {
+            switch readAnew() {
+            case true?: rebuilds.isSure = true
+            case false?: return .passed(cause: failure.cause)
+            case nil: break
             }
-            _ = rebuild(because: .damaged(cause: nil))
+        }
+        return rebuilds.isSure ? .damaged(cause: failure.cause) : failure
+    }
+
+    /// Reads the whole file and tells whether it is damaged; nil where that cannot be told.
+    private func readAnew() -> Bool? {
+        do throws(IndexError) {
+            if try file.isDamaged() { return true }
+            logger.info("index: the file is whole; something else that queries read is damaged, or it has passed")
+            return false
         } catch {
             logger.info("index: whether the file is damaged cannot be told", metadata: ["error": "\(error)"])
+            return nil
         }
     }
 
@@ -85,7 +119,10 @@ extension IngestThread {
             begin(next, setAside: aside)
             return true
         } catch {
-            logger.error("a new index cannot be begun; it is tried again", metadata: ["error": "\(error)"])
+            let obstacle = IndexError(error, "beginning a new file")
+            if rebuilds.failed(obstacle, Self.monotonic()) {
+                logger.error("a new index cannot be begun; it is tried again", metadata: ["error": "\(obstacle)"])
+            }
             return false
         }
     }
@@ -94,6 +131,7 @@ extension IngestThread {
         guard let root = lister.rootStatus() else {
             throw IndexError(.storeMissing, "the drive's directory \(lister.root) is not there")
         }
+        try file.ensureReplaceable()
         var next = state
         try database.exchange { former in
             try former?.close()

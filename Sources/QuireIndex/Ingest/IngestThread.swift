@@ -137,7 +137,7 @@ final class IngestThread: @unchecked Sendable {
                 try transaction(durably: durably, body)
                 return .done
             } catch {
-                let failure = IndexError(error, what)
+                let failure = confirmed(IndexError(error, what))
                 guard failure.code != .failed || failure.isOfDisk else {
                     logger.error("index: a change failed", metadata: ["what": "\(what)", "error": "\(failure)"])
                     return .refused

@@ -59,7 +59,7 @@ package final class LiveQueries: Sendable {
     package func start(_ query: ItemQuery) async throws(IndexError) -> (LiveQuery, [ItemID]) {
         for _ in 1..<Self.attempts {
             do throws(IndexError) { return try await startOnce(query) } catch {
-                guard error.code == .corrupt else { throw error }
+                guard error.code == .corrupt || error.isOfReading else { throw error }
             }
         }
         return try await startOnce(query)

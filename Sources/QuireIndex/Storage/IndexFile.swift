@@ -19,25 +19,61 @@ struct IndexFile: Sendable {
         marker = OpenMarker(path: path + ".open")
     }
 
-    /// Opens the file and lets `prepare` read it; a damaged one is set aside, and the same done with a new one.
+    /// Opens the file and lets `prepare` read it; a damaged one, or one that the disk cannot read, is set aside, and the same
+    /// done with a new one.
     func open(
         _ prepare: (Database) throws -> IngestState
     ) throws(IndexError) -> (DatabasePool, IngestState, IndexOpening) {
-        let existed = access(path, F_OK) == 0
-        let finding = existed ? marker.read() : .closed
-        if finding != .damaged {
-            do {
-                let (pool, state) = try connect(checks: finding == .notClosed, prepare)
-                return (pool, state, existed ? .existing : .created)
-            } catch  where error.code != .corrupt {
-                throw error
-            } catch {
-                // Set aside below.
-            }
+        guard access(path, F_OK) == 0 else {
+            let (pool, state) = try begin(prepare)
+            return (pool, state, .created)
         }
+        let finding = marker.read()
+        if finding != .damaged, let (pool, state) = try connectWhole(checks: finding == .notClosed, prepare) {
+            return (pool, state, .existing)
+        }
+        try ensureReplaceable()
         let aside = try setAside()
-        let (pool, state) = try connect(checks: false, prepare)
+        let (pool, state) = try begin(prepare)
         return (pool, state, .rebuilt(setAside: aside))
+    }
+
+    /// Makes the file; what was begun and failed is removed, so that the next start does not set it aside in its turn.
+    private func begin(_ prepare: (Database) throws -> IngestState) throws(IndexError) -> (DatabasePool, IngestState) {
+        do throws(IndexError) {
+            return try connect(checks: false, prepare)
+        } catch {
+            remove()
+            throw error
+        }
+    }
+
+    /// Opens the file as it is; nil where it is damaged, or the disk cannot read it, and is so still when it is read anew.
+    private func connectWhole(
+        checks: Bool, _ prepare: (Database) throws -> IngestState
+    ) throws(IndexError) -> (DatabasePool, IngestState)? {
+        do throws(IndexError) {
+            return try connect(checks: checks, prepare)
+        } catch {
+            guard error.code == .corrupt || error.isOfReading else { throw error }
+            if try isDamaged(after: error) { return nil }
+        }
+        do throws(IndexError) {
+            return try connect(checks: false, prepare)
+        } catch {
+            guard error.code == .corrupt else { throw error }
+            return nil
+        }
+    }
+
+    /// As `isDamaged()`; where that cannot be told now, what SQLite said counts.
+    private func isDamaged(after failure: IndexError) throws(IndexError) -> Bool {
+        do throws(IndexError) {
+            return try isDamaged()
+        } catch {
+            guard failure.code == .corrupt else { throw error }
+            return true
+        }
     }
 
     /// Opens the file, or makes one, and lets `prepare` read it.
@@ -100,8 +136,28 @@ struct IndexFile: Sendable {
     /// Whether the file is damaged, by reading all of it on a connection of its own: those that are open may have kept
     /// what was there before. May be asked while it is open.
     ///
+    /// What the disk cannot read it is asked for once more: a disk that is out of reach for a moment damages nothing.
+    ///
     /// - Throws: `.noSpace`, `.failed`: that cannot be told now.
     func isDamaged() throws(IndexError) -> Bool {
+        do throws(IndexError) {
+            return try isFoundDamaged()
+        } catch {
+            guard error.isOfReading else { throw error }
+            usleep(Self.betweenReadings)
+        }
+        do throws(IndexError) {
+            return try isFoundDamaged()
+        } catch {
+            guard error.isOfReading else { throw error }
+            return true
+        }
+    }
+
+    /// In microseconds.
+    private static let betweenReadings: UInt32 = 500_000
+
+    private func isFoundDamaged() throws(IndexError) -> Bool {
         do {
             var configuration = Configuration()
             configuration.readonly = true
@@ -115,6 +171,35 @@ struct IndexFile: Sendable {
             guard failure.code == .corrupt else { throw failure }
             return true
         }
+    }
+
+    /// Makes sure that the disk takes another file in the place of this one: where it does not, that is ill and not the file.
+    ///
+    /// - Throws: `.noSpace`, `.failed`.
+    func ensureReplaceable() throws(IndexError) {
+        let probe = path + ".probe"
+        let descriptor = Glibc.open(probe, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
+        let isWritten = descriptor >= 0 && Self.fill(descriptor)
+        let number = errno
+        if descriptor >= 0 {
+            close(descriptor)
+            unlink(probe)
+        }
+        guard !isWritten else { return }
+        let isFull = number == ENOSPC || number == EDQUOT
+        var error = IndexError(
+            isFull ? .noSpace : .failed,
+            isFull
+                ? "the disk is full: there is no room for a new index in the place of \(path). Free some space"
+                : "the index \(path) cannot be read, and the disk takes no new one: it may be failing. See to that",
+            cause: String(cString: strerror(number)))
+        error.isOfDisk = true
+        throw error
+    }
+
+    private static func fill(_ descriptor: CInt) -> Bool {
+        let page = [UInt8](repeating: 0xA5, count: 4096)
+        return write(descriptor, page, page.count) == page.count && fsync(descriptor) == 0
     }
 
     /// Renames the damaged files. Returns the new path of the first. No connection may be open: closing one removes the log
@@ -167,7 +252,17 @@ struct IndexFile: Sendable {
     private static func checkIntegrity(_ db: Database) throws {
         let findings = try db.all("PRAGMA main.quick_check(1)", read: { $0.text(0) })
         guard findings == ["ok"] else {
-            throw DatabaseError(resultCode: .SQLITE_CORRUPT, message: findings.first)
+            let isUnread = findings.contains(where: tellsOfReading)
+            throw DatabaseError(
+                resultCode: isUnread ? .SQLITE_IOERR_READ : .SQLITE_CORRUPT, message: findings.first)
         }
+    }
+
+    /// Whether what `quick_check` found is a page that was not read: it says that in words and goes on.
+    private static func tellsOfReading(_ finding: String) -> Bool {
+        guard let range = finding.firstRange(of: "error code="),
+            let code = Int32(finding[range.upperBound...].prefix { $0.isNumber })
+        else { return false }
+        return code & 0xFF == SQLITE_IOERR
     }
 }

@@ -23,6 +23,8 @@ package struct IndexError: Error, Sendable, CustomStringConvertible {
     package let cause: String?
     /// Whether the same may succeed when the disk is better.
     var isOfDisk = false
+    /// Whether the disk did not read what is there: damage as much as any, if it does not on being asked again.
+    var isOfReading = false
 
     package init(_ code: Code, _ message: String, cause: String? = nil) {
         self.code = code
