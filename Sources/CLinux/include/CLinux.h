@@ -83,6 +83,20 @@ int quire_open_beneath(int root, const char *path);
 // this process's output, and no other descriptor. The process's number, or -errno.
 pid_t quire_spawn_on_channel(const char *program, const char *const arguments[], int channel);
 
+// getsockopt(2) TCP_INFO, up to what is used of it (struct tcp_info, Linux 4.6).
+struct quire_tcp_info {
+    uint8_t states[8];
+    uint32_t times_and_sizes[4];
+    uint32_t unacked;  // segments on their way
+    uint32_t sums[19];
+    uint64_t rates[2];
+    uint64_t bytes_acked;
+    uint64_t bytes_received;
+    uint32_t segments[2];
+    uint32_t notsent_bytes;
+    uint32_t end;
+};
+
 // What a confined program may use. Sizes in bytes, 0 where there is no limit.
 struct quire_confinement {
     uint64_t address_space;  // RLIMIT_AS

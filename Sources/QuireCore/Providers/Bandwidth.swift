@@ -18,7 +18,7 @@ package final class Bandwidth: Sendable {
     /// Longest sleep between two looks at the rate, which may change meanwhile.
     private static let nap = Duration.milliseconds(200)
     /// Smaller pieces than this are not worth their calls.
-    private static let smallestPiece = 16 << 10
+    package static let smallestPiece = 16 << 10
 
     /// Innermost lock: nothing else is taken while it is held.
     private let state = Lock(State())
@@ -51,7 +51,7 @@ package final class Bandwidth: Sendable {
     ///
     /// - Throws: at once when the task is cancelled.
     package func pass(_ bytes: Int) async throws(CancellationError) {
-        guard let end = note(bytes) else { return }
+        guard let end = charge(bytes) else { return }
         while let nap = napTime(until: end) {
             do { try await Task.sleep(for: nap) } catch { throw CancellationError() }
         }
@@ -59,14 +59,17 @@ package final class Bandwidth: Sendable {
 
     /// As `pass`, for a thread that may block; returns early where `isCancelled` becomes true.
     package func passBlocking(_ bytes: Int, isCancelled: () -> Bool) {
-        guard let end = note(bytes) else { return }
+        guard let end = charge(bytes) else { return }
         while !isCancelled(), let nap = napTime(until: end) {
             usleep(UInt32(min(nap, .milliseconds(50)) / .microseconds(1)))
         }
     }
 
+    /// Notes bytes that go without waiting; whoever comes next waits for them, too.
+    package func note(_ bytes: Int) { _ = charge(bytes) }
+
     /// - Returns: when these bytes are paid for; nil where nobody waits.
-    private func note(_ bytes: Int) -> ContinuousClock.Instant? {
+    private func charge(_ bytes: Int) -> ContinuousClock.Instant? {
         gone.add(Int64(bytes), ordering: .relaxed)
         return state.withLock { state in
             guard let rate = state.rate else { return nil }

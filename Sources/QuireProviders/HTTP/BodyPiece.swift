@@ -21,6 +21,25 @@ package struct BodyPiece: Sendable {
         return bytes
     }
 
+    /// The same bytes as pieces of `most` bytes, one or more; the last may have less.
+    func parts(of most: Int) -> [BodyPiece] {
+        guard count > most else { return [self] }
+        var parts: [BodyPiece] = []
+        var part = BodyPiece()
+        for var buffer in buffers {
+            while let slice = buffer.readSlice(length: min(buffer.readableBytes, most - part.count)),
+                slice.readableBytes > 0
+            {
+                part.append(slice)
+                guard part.count == most else { continue }
+                parts.append(part)
+                part = BodyPiece()
+            }
+        }
+        if part.count > 0 { parts.append(part) }
+        return parts
+    }
+
     /// Hands out its bytes, in order; they are valid during the call.
     func forEachPart<Failure: Error>(_ body: (UnsafeRawBufferPointer) throws(Failure) -> Void) throws(Failure) {
         for buffer in buffers {

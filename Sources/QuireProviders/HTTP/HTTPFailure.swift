@@ -37,15 +37,22 @@ enum HTTPFailure {
     private static func reason(_ error: any Error) -> String {
         if let error = error as? NIOConnectionError { return connection(error) }
         if let error = error as? IOError { return system(error) }
+        if let error = error as? RequestSilence.Failure { return silence(error) }
         guard let error = error as? HTTPClientError else { return "broke off its answer, or gave none that is HTTP" }
         switch error {
         case .connectTimeout, .tlsHandshakeTimeout: return "does not answer: no connection came about in time"
-        case .readTimeout: return "went silent in the middle of an answer"
-        case .writeTimeout: return "stopped taking what was sent"
         case .deadlineExceeded: return "did not answer in time"
         case .remoteConnectionClosed: return "closed the connection before it had answered"
         case .getConnectionFromPoolTimeout: return "is busy: no connection was free in time"
         default: return "could not be asked"
+        }
+    }
+
+    private static func silence(_ failure: RequestSilence.Failure) -> String {
+        switch failure {
+        case .sending: "stopped taking what was sent"
+        case .answer: "did not answer in time"
+        case .rest: "went silent in the middle of an answer"
         }
     }
 

@@ -36,6 +36,11 @@ package struct HTTPRequest: Sendable {
     package var body: Body
     /// Most time until the answer is there whole; nil for as long as bytes flow.
     package var timeLimit: Duration?
+    /// How long the server may be at work once it has all of the request, besides what it gets for the size of the body.
+    package var workTime: Duration = .zero
+    /// Asks or tells something, and carries no document: it does not wait while a limit holds documents up, but for what is
+    /// beyond the first kilobytes of its body and its answer's. So is all but GET and PUT.
+    package var isControl: Bool
     /// Waits where the server asked for a pause (`HTTPTransport`, "Busy servers").
     package var heedsPause = true
 
@@ -49,6 +54,7 @@ package struct HTTPRequest: Sendable {
         self.fields = fields
         self.body = body
         self.timeLimit = timeLimit
+        isControl = !["GET", "PUT"].contains(method)
     }
 
     /// Path and query, as in the request line.

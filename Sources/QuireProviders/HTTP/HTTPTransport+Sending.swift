@@ -17,10 +17,14 @@ extension HTTPTransport {
             var (exchange, portion) = try await begin(request, body, deadline, bandwidth)
             var answer = portion.answer
             if answer.isSuccess { try look(answer) }
+            var unpaid = request.isControl ? Bandwidth.smallestPiece : 0
             while answer.isSuccess, portion.piece.count > 0 {
                 // What is not taken from the connection, the server does not send.
-                try await bandwidth?.pass(portion.piece.count)
-                try await each(portion.piece)
+                for piece in portion.piece.parts(of: bandwidth?.piece(portion.piece.count) ?? portion.piece.count) {
+                    try await each(piece)
+                    unpaid -= piece.count
+                    if unpaid >= 0 { bandwidth?.note(piece.count) } else { try await bandwidth?.pass(piece.count) }
+                }
                 if portion.isLast { break }
                 portion = try await exchange.take(most: Self.portion(bandwidth))
             }
@@ -51,7 +55,10 @@ extension HTTPTransport {
         _ request: HTTPRequest, _ body: HTTPClientRequest.Body?, _ deadline: NIODeadline?
     ) throws -> any HTTPExchange {
         let (url, method) = ("\(origin)\(request.target)", HTTPMethod(rawValue: request.method))
-        let headers = HTTPHeaders(request.fields.list.map { ($0.name, $0.value) })
+        var headers = HTTPHeaders(request.fields.list.map { ($0.name, $0.value) })
+        if request.workTime > .zero {
+            headers.add(name: SilenceWatch.field, value: "\(Int(request.workTime / .milliseconds(1)))")
+        }
         guard let body else {
             return GatheredExchange(
                 try HTTPClient.Request(url: url, method: method, headers: headers), on: client, deadline)
@@ -71,8 +78,17 @@ extension HTTPTransport {
         switch request.body {
         case .none: return nil
         case .bytes(let bytes):
-            try await traffic.up.pass(bytes.count)
-            return .bytes(ByteBuffer(bytes: bytes))
+            let (buffer, up) = (ByteBuffer(bytes: bytes), traffic.up)
+            // Sent as a whole also where it has to be sent again.
+            if request.isSafe || (request.isControl && bytes.count <= Bandwidth.smallestPiece) {
+                up.note(bytes.count)
+                return .bytes(buffer)
+            }
+            guard bytes.count <= up.piece(bytes.count) else {
+                return .stream(BytesBody(bytes: buffer, bandwidth: up), length: .known(Int64(bytes.count)))
+            }
+            try await up.pass(bytes.count)
+            return .bytes(buffer)
         case .file(let path, let offset, let length, let checksum):
             return try await body(path, offset, length, checksum.map { .checksum($0) } ?? .any, failure)
         case .live(let document):

@@ -23,7 +23,8 @@ package final class HTTPTransport: Sendable {
     package struct Limits: Sendable {
         /// Until a connection is there, TLS included.
         package var connect: Duration = .seconds(10)
-        /// Without a byte coming or going.
+        /// Without a byte that the other side takes, or that comes from it, while a request waits for it. A server that has
+        /// all of a request may be at work for longer (`HTTPRequest.workTime`). What we hold up ourselves is no silence.
         package var idle: Duration = .seconds(30)
         /// Most that a request waits because the server asked for it.
         package var longestPause: Duration = .seconds(5)
@@ -171,8 +172,7 @@ package final class HTTPTransport: Sendable {
     private static func configuration(_ limits: Limits, _ pin: CertificatePin?) -> HTTPClient.Configuration {
         var configuration = HTTPClient.Configuration(
             redirectConfiguration: .disallow,
-            timeout: .init(
-                connect: TimeAmount(limits.connect), read: TimeAmount(limits.idle), write: TimeAmount(limits.idle)))
+            timeout: .init(connect: TimeAmount(limits.connect)))
         // Nothing listens, and making a span takes as long as signing a request.
         configuration.tracing.tracer = nil
         // A request has its connection to itself, so that ending the one ends the other.
@@ -189,12 +189,19 @@ package final class HTTPTransport: Sendable {
             configuration.tlsConfiguration = tls
         }
         configuration.http1_1ConnectionDebugInitializer = { channel in
-            // A body is handed from thread to thread once for each reading.
-            let readings = AdaptiveRecvByteBufferAllocator(minimum: 1024, initial: 4096, maximum: largestReading)
-            let isSet = channel.setOption(.recvAllocator, value: readings)
-            guard let pin else { return isSet }
-            return isSet.flatMap { pin.check(channel) }
+            let isReady = channel.eventLoop.makeCompletedFuture { try prepare(channel, limits) }
+            guard let pin else { return isReady }
+            return isReady.flatMap { pin.check(channel) }
         }
         return configuration
+    }
+
+    /// Makes a fresh connection ready for requests.
+    private static func prepare(_ channel: any Channel, _ limits: Limits) throws {
+        // A body is handed from thread to thread once for each reading.
+        let readings = AdaptiveRecvByteBufferAllocator(minimum: 1024, initial: 4096, maximum: largestReading)
+        try channel.syncOptions?.setOption(.recvAllocator, value: readings)
+        try ConnectionCounts.keepAlive(channel, idle: limits.idle)
+        try SilenceWatch.add(to: channel, idle: limits.idle)
     }
 }

@@ -76,10 +76,10 @@ struct S3Probe {
                 abilities.wantsQuotes = false
             }
         }
-        let copied = try await client.copy(key, unchanged: wrong, to: copyKey, .none).answer
+        let copied = try await client.copy(key, unchanged: wrong, to: copyKey, .none, size: .zero).answer
         if try client.refuses(copied, orFails: true), try client.sure(try await put("there", .none, copyKey)).isSuccess
         {
-            let second = try await client.copy(key, unchanged: nil, to: copyKey, .absent).answer
+            let second = try await client.copy(key, unchanged: nil, to: copyKey, .absent, size: .zero).answer
             abilities.copiesChecked = try client.refuses(second, orFails: true)
         }
         let kept = try await client.delete(key, .version(abilities.tag(ProviderVersion(S3EntityTag.plain(wrong)))))

@@ -32,9 +32,9 @@ extension S3Client {
                 body: body))
     }
 
-    /// Publishes the parts. An answer that fails half way says so with status 200 and an error in the body.
+    /// Publishes the parts, of `size` bytes together. An answer that fails half way says so with status 200 and an error in the body.
     func complete(
-        _ key: [UInt8], _ upload: String, _ tags: [String], _ condition: Condition
+        _ key: [UInt8], _ upload: String, _ tags: [String], _ condition: Condition, size: ByteCount
     ) async throws(ProviderError) -> HTTPAnswer {
         let parts = tags.enumerated().map {
             "<Part><PartNumber>\($0.offset + 1)</PartNumber><ETag>\"\($0.element)\"</ETag></Part>"
@@ -42,10 +42,11 @@ extension S3Client {
         let body = "<CompleteMultipartUpload>\(parts.joined())</CompleteMultipartUpload>"
         var fields = HTTPFields()
         condition.add(to: &fields)
-        var answer = try await transport.send(
-            HTTPRequest(
-                "POST", address.target(key), query: "uploadId=\(PercentEncoding.encode(upload.utf8))", fields: fields,
-                body: .bytes(Array(body.utf8))))
+        var request = HTTPRequest(
+            "POST", address.target(key), query: "uploadId=\(PercentEncoding.encode(upload.utf8))", fields: fields,
+            body: .bytes(Array(body.utf8)))
+        request.workTime = RequestSilence.timeToWork(on: size)
+        var answer = try await transport.send(request)
         guard answer.isSuccess else { return answer }
         let values = S3ElementReader.values(answer.body)
         if values["Code"] != nil { answer.status = 500 } else { answer.fields["ETag"] = values["ETag"] }

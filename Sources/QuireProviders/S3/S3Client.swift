@@ -66,20 +66,23 @@ package struct S3Client: Sendable {
 
     /// Copies an object within the bucket, with its metadata, and has the store count its checksum if it can.
     ///
+    /// - Parameter size: of the object.
     /// - Returns: the answer, and the copy's entity tag where it came about. A copy that fails half way says so with
     ///   status 200 and an error in the body.
     func copy(
-        _ source: [UInt8], unchanged tag: String?, to key: [UInt8], _ condition: Condition
+        _ source: [UInt8], unchanged tag: String?, to key: [UInt8], _ condition: Condition, size: ByteCount
     ) async throws(ProviderError) -> (answer: HTTPAnswer, entityTag: String?) {
         var fields = S3Checksum.copyWish
         fields["x-amz-copy-source"] = address.copySource(source)
         if let tag { fields["x-amz-copy-source-if-match"] = tag }
         condition.add(to: &fields)
-        var answer = try await transport.send(HTTPRequest("PUT", address.target(key), fields: fields))
+        var request = HTTPRequest("PUT", address.target(key), fields: fields)
+        request.workTime = RequestSilence.timeToWork(on: size)
+        var answer = try await transport.send(request)
         if answer.status == 501 {
             // Some stores (R2) refuse the wish, and copy nothing.
-            for wish in S3Checksum.copyWish.list { fields[wish.name] = nil }
-            answer = try await transport.send(HTTPRequest("PUT", address.target(key), fields: fields))
+            for wish in S3Checksum.copyWish.list { request.fields[wish.name] = nil }
+            answer = try await transport.send(request)
         }
         let values = answer.isSuccess ? S3ElementReader.values(answer.body) : [:]
         if answer.isSuccess, values["Code"] != nil { answer.status = 500 }
@@ -101,8 +104,9 @@ package struct S3Client: Sendable {
         let receiver = S3PageReader()
         let reader = try XMLReader(receiver)
         var size = 0
-        let request = HTTPRequest(
+        var request = HTTPRequest(
             "GET", address.bucketTarget, query: query.sorted().joined(separator: "&"))
+        request.isControl = true
         let answer = try await transport.receive(request) { (piece) throws(ProviderError) in
             size += piece.count
             guard size <= Self.pageLimit else {

@@ -106,7 +106,7 @@ extension S3Provider {
         let answer = try await vacancy.publish(destination, .absent) { (condition) async throws(ProviderError) in
             let copied = try await client.copy(
                 client.address.key(source.path), unchanged: abilities.tag(source.version),
-                to: client.address.key(destination), condition)
+                to: client.address.key(destination), condition, size: source.size)
             tag = copied.entityTag
             return copied.answer
         }

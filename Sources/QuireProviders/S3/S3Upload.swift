@@ -58,7 +58,8 @@ struct S3Upload: Sendable {
             throw ProviderError(.failed, "\(path): the store does not have what was uploaded to it")
         }
         let answer = try await publish { (condition) async throws(ProviderError) in
-            var (answer, copied) = try await client.copy(staged, unchanged: tag, to: key, condition)
+            var (answer, copied) = try await client.copy(
+                staged, unchanged: tag, to: key, condition, size: content.size)
             if answer.isSuccess { answer.fields["ETag"] = copied }
             return answer
         }
@@ -128,7 +129,7 @@ struct S3Upload: Sendable {
         }
         // What has come is no document before it is completed.
         guard Array(whole.finalize()) == content.checksum.bytes else { throw FileBody.changed(content.snapshotPath) }
-        return try await client.complete(key, upload, tags, condition)
+        return try await client.complete(key, upload, tags, condition, size: content.size)
     }
 
     /// The upload that was begun and not ended, or a new one.

@@ -10,6 +10,8 @@ struct DAVClient: Sendable {
 
     /// How long a small request may take.
     private static let patience = Duration.seconds(60)
+    /// How long a server may be at work on a directory with all below.
+    private static let treeTime = Duration.seconds(300)
 
     /// The resources that a PROPFIND tells, by path; nil where nothing is at `path`.
     ///
@@ -98,7 +100,7 @@ struct DAVClient: Sendable {
     func delete(
         _ path: RelativePath, isDirectory: Bool = false, _ fields: HTTPFields = [:]
     ) async throws(ProviderError) -> HTTPAnswer {
-        try await small("DELETE", path, isDirectory, fields)
+        try await small("DELETE", path, isDirectory, fields, workTime: isDirectory ? Self.treeTime : .zero)
     }
 
     func makeCollection(_ path: RelativePath) async throws(ProviderError) -> HTTPAnswer {
@@ -107,18 +109,21 @@ struct DAVClient: Sendable {
 
     /// MOVE, with all below.
     ///
-    /// - Parameter fields: further ones.
+    /// - Parameters:
+    ///   - size: of a document, which some servers copy.
+    ///   - fields: further ones.
     /// - Throws: `.failed` where a part of it may have been moved, or nothing (RFC 4918 §9.9.4).
     func move(
         _ path: RelativePath, to destination: RelativePath, isDirectory: Bool = false, overwrite: Bool,
-        _ fields: HTTPFields = [:]
+        size: ByteCount = .zero, _ fields: HTTPFields = [:]
     ) async throws(ProviderError) -> HTTPAnswer {
         var all: HTTPFields = [
             "Destination": address.url(destination, isDirectory: isDirectory), "Overwrite": overwrite ? "T" : "F",
             "Depth": "infinity",
         ]
         for (name, value) in fields.list { all[name] = value }
-        let answer = try await small("MOVE", path, isDirectory, all)
+        let workTime = isDirectory ? Self.treeTime : RequestSilence.timeToWork(on: size)
+        let answer = try await small("MOVE", path, isDirectory, all, workTime: workTime)
         guard answer.status == 207 else { return answer }
         let refused = try DAVMultistatus.read(answer).resources.first { $0.refusal != nil }
         let item = path.isInside(StoreLayout.control) ? destination : path
@@ -214,9 +219,11 @@ struct DAVClient: Sendable {
 
     private func small(
         _ method: String, _ path: RelativePath, _ isDirectory: Bool, _ fields: HTTPFields,
-        _ body: HTTPRequest.Body = .none
+        _ body: HTTPRequest.Body = .none, workTime: Duration = .zero
     ) async throws(ProviderError) -> HTTPAnswer {
-        try await transport.send(request(method, path, isDirectory, fields, body))
+        var request = request(method, path, isDirectory, fields, body)
+        (request.timeLimit, request.workTime) = (Self.patience + workTime, workTime)
+        return try await transport.send(request)
     }
 
     private func request(

@@ -32,7 +32,8 @@ extension WebDAVProvider {
             guard try await self.isDirectory(destination.parent) else { throw ProviderError.parentMissing(destination) }
             try await confirm()
             let isDirectory = before.kind == .directory
-            let answer = try await self.client.move(path, to: destination, isDirectory: isDirectory, overwrite: false)
+            let answer = try await self.client.move(
+                path, to: destination, isDirectory: isDirectory, overwrite: false, size: before.size)
             guard answer.isSuccess else { throw try await self.refusal(answer, destination, "moved there") }
             guard var after = try await self.look(destination)?.item else {
                 throw ProviderError(.failed, "\(destination) was moved away at once by another program")

@@ -134,7 +134,8 @@ extension WebDAVProvider {
     ) async throws(ProviderError) -> RemoteItem {
         let answer: HTTPAnswer
         if let staged {
-            answer = try await client.move(staged, to: path, overwrite: before != nil)
+            answer = try await client.move(
+                staged, to: path, overwrite: before != nil, size: ByteCount(body.length))
         } else {
             let condition =
                 before.map { abilities.unchanged($0.entityTag, client.address.url(path)) } ?? abilities.absent

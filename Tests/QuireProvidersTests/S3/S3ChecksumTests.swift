@@ -21,7 +21,7 @@ struct S3ChecksumTests {
             S3Address(
                 endpoint: HTTPOrigin(isSecure: false, host: "127.0.0.1", port: server.port), bucket: "b", prefix: ""),
             signer: nil)
-        let copied = try await client.copy([0x61], unchanged: nil, to: [0x62], .none)
+        let copied = try await client.copy([0x61], unchanged: nil, to: [0x62], .none, size: .zero)
         #expect(copied.answer.isSuccess && copied.entityTag == "1")
     }
 

@@ -75,10 +75,15 @@ final class LoopbackServer: Sendable {
     let port: Int
     private let listener: Int32
 
-    /// - Parameter serve: runs on a thread of its own for each connection, which is closed when it returns.
-    init(_ serve: @escaping @Sendable (Peer) -> Void) throws {
+    /// - Parameters:
+    ///   - receiveBuffer: how many bytes the kernel takes for a connection that nobody reads from; nil for its own choice.
+    ///   - serve: runs on a thread of its own for each connection, which is closed when it returns.
+    init(receiveBuffer: Int32? = nil, _ serve: @escaping @Sendable (Peer) -> Void) throws {
         let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
         self.listener = listener
+        if var receiveBuffer {
+            setsockopt(listener, SOL_SOCKET, SO_RCVBUF, &receiveBuffer, socklen_t(MemoryLayout<Int32>.size))
+        }
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)
         address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
