@@ -205,6 +205,34 @@ import Testing
         #expect(counts.withLock { $0.listings } == 3)
     }
 
+    @Test("What somebody undid of what this device did is found by the next listing, though it is as the one before")
+    func undone() async throws {
+        let time = Lock(ContinuousClock.now)
+        let feed = ChangeFeed(records, pace: ListingPace(interval: .seconds(100)), now: { time.withLock { $0 } })
+        let reader = reader(feed, looks: false)
+        guard case .everything(_, let first?) = try await reader.changes(since: nil) else {
+            throw ProviderError(.failed, "no listing")
+        }
+        // Made here, and deleted by somebody before anything is listed.
+        try await feed.announce(.paths(["c"]))
+        guard case .none(let second?) = try await reader.changes(since: first) else {
+            throw ProviderError(.failed, "this device's own is no news")
+        }
+        time.withLock { $0 += .seconds(101) }
+        guard case .everything(let items, let third?) = try await reader.changes(since: second) else {
+            throw ProviderError(.failed, "the deletion is missed")
+        }
+        #expect(items.map(\.path) == ["a", "b"])
+        // Read beside the listing itself, likewise.
+        try await feed.announce(.paths(["c"]))
+        time.withLock { $0 += .seconds(101) }
+        guard case .everything(_, let fourth?) = try await reader.changes(since: third) else {
+            throw ProviderError(.failed, "the deletion is missed")
+        }
+        time.withLock { $0 += .seconds(101) }
+        guard case .none = try await reader.changes(since: fourth) else { throw ProviderError(.failed, "not equal") }
+    }
+
     /// A store whose listings have its own times only, and whose looks have none of those uploaded, or all.
     private func reader(_ feed: ChangeFeed, looks: Bool, mostLookedAtFirst: Int = 0) -> FeedReader {
         let item: @Sendable (RelativePath) -> RemoteItem = { path in

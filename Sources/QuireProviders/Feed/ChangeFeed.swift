@@ -15,6 +15,8 @@ final class ChangeFeed: Sendable {
         var changes: [RelativePath: AnnouncedChange] = [:]
         /// Everything is to be looked at.
         var isEverything = false
+        /// There were records of this device's own.
+        var hasOwn = false
     }
 
     private struct State {
@@ -129,7 +131,9 @@ final class ChangeFeed: Sendable {
         var position = position
         var news = News()
         while position < last ?? .max {
-            if !state.withLock({ $0.own.contains(position + 1) }) {
+            if state.withLock({ $0.own.contains(position + 1) }) {
+                news.hasOwn = true
+            } else {
                 guard let bytes = try await store.read(position + 1) else {
                     guard let last else { break }
                     (news.isEverything, position) = (true, last)

@@ -34,7 +34,11 @@ struct FeedReader: Sendable {
         }
         let (news, position) = try await feed.news(after: known.position)
         if news.isEverything { return try await everything(feed, known, news, position) }
-        if news.changes.isEmpty { return .none(next: FeedCursor(position: position, listing: known.listing).cursor) }
+        if news.changes.isEmpty {
+            // Once somebody has undone what this device did, a listing is as it was before.
+            let listing = news.hasOwn ? nil : known.listing
+            return .none(next: FeedCursor(position: position, listing: listing).cursor)
+        }
         let seen = try await seen(news.changes.values)
         return .changes(
             seen.compactMap(\.1), removed: seen.filter { $0.1 == nil }.map(\.0),
@@ -113,7 +117,7 @@ struct FeedReader: Sendable {
         let next = FeedCursor(position: position, listing: digest).cursor
         // An earlier listing may have had a document before its record was there.
         let isCompleted = Self.complete(&items, news)
-        if digest == known?.listing, !isCompleted { return .none(next: next) }
+        if digest == known?.listing, !isCompleted, !news.hasOwn { return .none(next: next) }
         if known == nil { items = try await lookedAt(items) }
         return .everything(items, next: next)
     }
