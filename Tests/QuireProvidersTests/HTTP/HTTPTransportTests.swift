@@ -366,6 +366,22 @@ struct HTTPTransportTests {
         let refused = try #require(await get(transport).failure)
         #expect(refused.code == .unavailable && refused.message.contains("asked not to be asked"))
     }
+
+    @Test("Until when a server asks for a pause goes by its own clock", arguments: [-3600, 3600])
+    func retryAfterDate(shift: Int) async throws {
+        let now = time(nil) + shift
+        let fields = [("Date", now), ("Retry-After", now + 1)].map { name, seconds in
+            "\(name): \(HTTPDate.format(FileTime(seconds: seconds, nanoseconds: 0)))"
+        }
+        let server = try LoopbackServer(steps: [
+            { peer, _ in peer.answer("503 Slow Down", fields) }, { peer, _ in peer.answer("200 OK") },
+        ])
+        let transport = transport(server)
+        _ = try await transport.send(HTTPRequest("GET", "/"))
+        let began = ContinuousClock.now
+        #expect(try await transport.send(HTTPRequest("GET", "/")).status == 200)
+        #expect(ContinuousClock.now - began > .milliseconds(800))
+    }
 }
 
 extension Result {
