@@ -234,26 +234,60 @@ import Testing
         #expect(content.isHere(0..<10))
     }
 
-    @Test("A transfer that is cut goes on from where it was cut")
-    func cut() async throws {
-        let arrived = Lock<[Range<Int64>]>([])
+    /// A document by itself, while `body` runs.
+    private func withDocument(
+        size: Int64, bring: @escaping ArrivingDocument.Bring, _ body: (ArrivingDocument) async throws -> Void
+    ) async throws {
         let directory = "/tmp/quire-arriving-\(getpid())-\(Device.counter.next())"
         let staging = Staging(path: directory)
         mkdir(directory, 0o700)
         defer { _ = try? staging.sweep(); rmdir(directory) }
         let subject = PartialContent.Subject(
-            item: ItemID(1), container: .default, version: ProviderVersion("v"), size: 1000)
-        let document = try ArrivingDocument(
-            subject, in: directory, staging: staging, pool: PoolExecutor(label: "test", width: 1),
-            board: TransferBoard(), logger: Device.logger("test"),
-            bring: { (range, progress) async throws(SyncFailure) in
-                arrived.withLock { $0.append(range) }
-                guard range.lowerBound < 900 else { return }
-                progress(ByteCount(300))
-                throw SyncFailure(.offline, "cut")
-            }, noted: {}, whole: {})
-        try await document.wait(for: 0..<1000)
+            item: ItemID(1), container: .default, version: ProviderVersion("v"), size: size)
+        try await body(
+            ArrivingDocument(
+                subject, in: directory, staging: staging, pool: PoolExecutor(label: "test", width: 1),
+                board: TransferBoard(), logger: Device.logger("test"), bring: bring, noted: {}, whole: {}))
+    }
+
+    @Test("A transfer that is cut goes on from where it was cut")
+    func cut() async throws {
+        let arrived = Lock<[Range<Int64>]>([])
+        try await withDocument(size: 1000) { (range, progress) async throws(SyncFailure) in
+            arrived.withLock { $0.append(range) }
+            guard range.lowerBound < 900 else { return }
+            progress(ByteCount(300))
+            throw SyncFailure(.offline, "cut")
+        } _: { document in
+            try await document.wait(for: 0..<1000)
+        }
         #expect(arrived.withLock { $0 } == [0..<1000, 300..<1000, 600..<1000, 900..<1000])
+    }
+
+    @Test("Who comes while a transfer is being given up for others gets what it reads")
+    func comesThen() async throws {
+        let gate = Gate()
+        let calls = Lock(0)
+        try await withDocument(size: 4 * ReadAhead.block) { (_, _) async throws(SyncFailure) in
+            let number = calls.withLock { calls in
+                calls += 1
+                return calls
+            }
+            guard number == 1 else { return }
+            // In the middle of something that does not hear of being cancelled.
+            await Task { await gate.pass() }.value
+            throw SyncFailure(.cancelled, "interrupted", errno: EINTR)
+        } _: { document in
+            document.enter()
+            document.want(0..<4 * ReadAhead.block)
+            await gate.waitForArrivals()
+            document.leave()
+            document.enter()
+            let reading = Task.immediate { try await document.wait(for: ReadAhead.block..<2 * ReadAhead.block) }
+            gate.open()
+            try await reading.value
+            document.leave()
+        }
     }
 
     @Test("What nobody reads any more is not brought on; a reader that is interrupted stops waiting")

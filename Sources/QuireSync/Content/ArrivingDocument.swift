@@ -99,16 +99,19 @@ final class ArrivingDocument: Sendable {
     func leave() {
         let tasks = state.withLock { state in
             state.readers -= 1
-            return Self.unwanted(state)
+            return Self.giveUp(&state)
         }
         for task in tasks { task.cancel() }
     }
 
-    /// The transfers that nobody waits for; the last block of one is worth having.
-    private static func unwanted(_ state: State) -> [Task<Void, Never>] {
+    /// The transfers that nobody waits for, to be cancelled; the last block of one is worth having. What they bring no more
+    /// is not on its way from now on, so that whoever comes has it brought anew.
+    private static func giveUp(_ state: inout State) -> [Task<Void, Never>] {
         guard state.readers == 0, state.waiters.isEmpty else { return [] }
         return state.tasks.compactMap { number, task in
-            state.coming[number].map { $0.count > Int(ReadAhead.block) } ?? false ? task : nil
+            guard let run = state.coming[number], run.count > Int(ReadAhead.block) else { return nil }
+            state.coming[number] = nil
+            return task
         }
     }
 
@@ -149,7 +152,7 @@ final class ArrivingDocument: Sendable {
     private func cancel(_ ticket: UInt64) {
         let (waiter, tasks) = state.withLock { state in
             let waiter = state.waiters.removeValue(forKey: ticket)
-            return (waiter, waiter == nil ? [] : Self.unwanted(state))
+            return (waiter, waiter == nil ? [] : Self.giveUp(&state))
         }
         waiter?.continuation.resume(returning: .failure(SyncFailure(.cancelled, "interrupted", errno: EINTR)))
         for task in tasks { task.cancel() }
