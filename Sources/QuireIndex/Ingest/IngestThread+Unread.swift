@@ -52,7 +52,7 @@ extension IngestThread {
         guard !unread.isEmpty else { return }
         for entry in entries {
             switch entry.work {
-            case .event(.attributesChanged(let status, _)) where status.kind == .directory: nextLook = 0
+            case .event(.attributesChanged(let status, _, _)) where status.kind == .directory: nextLook = 0
             case .event(.committed(let commit)):
                 if case .attributes(let status) = commit.change, status.kind == .directory { nextLook = 0 }
             case .event, .arrived, .command: break
