@@ -60,6 +60,32 @@ struct VanishedStoreTests {
         }
     }
 
+    @Test("holds them also where a new directory has the number of one that is gone")
+    func usedAgain() async throws {
+        try await withDrive { drive in
+            try drive.makeDirectory("dir")
+            for path in ["dir/doc", "a"] as [RelativePath] { try drive.create(path, "content of \(path)") }
+            try await drive.acknowledge("dir", "dir/doc", "a")
+            _ = await drive.rescan()
+            drive.isWatched = false
+            for name in ["dir", "a"] { removeTree(drive.store + "/" + name) }
+            guard mkdir(drive.store + "/.Trash-1000", 0o755) == 0 else { throw TestError("mkdir") }
+            let number = try drive.present(".Trash-1000").inode
+            let id = try await drive.item("dir").id
+            try await drive.index.write("a test") { db in
+                try db.run(
+                    "UPDATE items SET inode = ? WHERE id = ?", .integer(Int64(bitPattern: number)),
+                    .integer(id.rawValue))
+            }
+            drive.index.close()
+            try await reopened(drive) { again in
+                let report = try #require(await again.rescan())
+                #expect((report.removed, report.moved, report.holdsDeletes) == (3, 0, true))
+                #expect(try await again.index.heldDeletes() == 3)
+            }
+        }
+    }
+
     @Test("holds them also when the daemon ended before it compared, and documents came meanwhile")
     func endedEarly() async throws {
         try await withClosedDrive { drive in

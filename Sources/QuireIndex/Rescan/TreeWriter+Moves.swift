@@ -20,7 +20,9 @@ extension TreeWriter {
             guard let source = try rows(inode: entry.local.inode).first(where: { $0.isPresumably(entry.local) }) else {
                 continue
             }
-            guard try isSource(source, entry, known[entry.name], lister.placeholder(entry, in: path)) else { continue }
+            guard try isSource(source, entry, known[entry.name], lister.placeholder(entry, in: path)),
+                try hasAnything(of: source, entry, in: path, lister)
+            else { continue }
             if source.parent != Schema.limbo, let place = try self.path(of: source) {
                 switch placeInStore(place) {
                 case .entry(let status) where status.inode == entry.local.inode: continue
@@ -65,6 +67,27 @@ extension TreeWriter {
         if try db.meta(MetaKey.renumbered) != nil { return false }
         guard let own, own.id != source.id, own.local.kind == entry.local.kind else { return true }
         return try source.isCertainly(entry.local) && isRing(from: source, to: own)
+    }
+
+    /// Whether a directory with the row's inode has anything of what the row has in it: a number that was free is soon that
+    /// of a new directory. What cannot be looked at may have.
+    func hasAnything(
+        of row: ItemRow, _ entry: StoreLister.Entry, in path: RelativePath, _ lister: StoreLister
+    ) throws -> Bool {
+        guard row.local.kind == .directory else { return true }
+        let (names, inodes) = try children(of: row.id).reduce(into: (Set<[UInt8]>(), Set<UInt64>())) { found, child in
+            found.0.insert(child.name)
+            found.1.insert(child.local.inode)
+        }
+        guard !names.isEmpty else { return true }
+        do {
+            let place = path.appending(FileName(unchecked: entry.name))
+            guard let listing = try lister.list(place, inode: entry.status.inode) else { return false }
+            return !listing.unread.isEmpty
+                || listing.entries.contains { names.contains($0.name) || inodes.contains($0.status.inode) }
+        } catch {
+            return true
+        }
     }
 
     /// Whether places were exchanged: what lies where `source` says leads, by one row after the other, to `own`, or to a place

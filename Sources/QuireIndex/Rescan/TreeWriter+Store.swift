@@ -70,7 +70,10 @@ extension TreeWriter {
             guard let listing = try lister.list(path, inode: status.inode) else { return false }
             if !listing.unread.isEmpty { return true }
             return try listing.entries.contains { entry in
-                try rows(inode: entry.status.inode).contains { !$0.isLocalOnly && $0.isPresumably(entry.local) }
+                try rows(inode: entry.status.inode).contains { row in
+                    try !row.isLocalOnly && row.isPresumably(entry.local)
+                        && hasAnything(of: row, entry, in: path, lister)
+                }
             }
         } catch is ListError {
             return true
