@@ -269,9 +269,16 @@ final class IngestThread: @unchecked Sendable {
         let outcome = retrying("the end of a rescan") { writer in
             finished = current
             writer.now = self.file.clock().nanoseconds
-            try writer.removeMissing(&finished)
+            try writer.decide(&finished, self.lister)
+            if !finished.hasDirectories { try writer.removeMissing(&finished) }
         }
         guard outcome != .rebuilt else { return }
+        if outcome == .done, finished.hasDirectories {
+            // What was decided brought directories that nobody has listed.
+            finished.lastStep = Self.monotonic()
+            rescan = finished
+            return
+        }
         if outcome == .refused { finished.report.failure = "the index could not be written" }
         end(finished)
     }
@@ -289,7 +296,8 @@ final class IngestThread: @unchecked Sendable {
         rescan = stepped
         if stepped.isWhole {
             progress.rescanListed(
-                directory, isRead: stepped.unread[directory] == nil, queued: stepped.queue.count - stepped.next)
+                directory, isRead: stepped.unread[directory] == nil && stepped.undecided[directory] == nil,
+                queued: stepped.queue.count - stepped.next)
         }
         progress.committed(upTo: progress.committedCount)
     }

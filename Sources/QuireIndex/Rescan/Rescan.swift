@@ -10,9 +10,11 @@ import Synchronization
 ///                                     new entry                                               ─▶ row appears
 ///                                     other fingerprint                                       ─▶ content changed
 ///                                     zeros without a mark in the place of a placeholder      ─▶ placeholder again
+///                                     another file in the place of a placeholder              ─▶ undecided: at the end
 ///                                     row without entry                                       ─▶ missing: at the end
 ///                                     cannot be looked at                                     ─▶ stays as it is known
-/// all listed, queue of events empty, 50 ms passed ─▶ rows still missing in the store are removed
+/// all listed, queue of events empty, 50 ms passed ─▶ a placeholder not found elsewhere was replaced: content changed
+///                                                    rows still missing in the store are removed
 /// ```
 /// Removals wait so that an item that was moved to a directory listed later keeps its identity, and so that the event
 /// of a rename that is just being made arrives first. While something cannot be looked at, what is missing may lie there: of
@@ -30,6 +32,11 @@ struct Rescan {
     var queue: [Int64]
     var next = 0
     var missing: [Missing] = []
+    /// By directory, the names of what lies where a placeholder was: a new document if that was moved, which is not known
+    /// before all is listed.
+    var undecided: [Int64: [[UInt8]]] = [:]
+    /// All is listed.
+    var isDeciding = false
     /// Directories that could not be compared, or not all of them; of those that are not listed, what was known before.
     var unread: [Int64: UnreadPlace] = [:]
     /// One of those that were known before can be read.
@@ -87,6 +94,22 @@ struct Rescan {
             UnreadPlace(
                 directory: ItemID(directory), path: entry, cause: cause ?? entry, isWhole: false, errno: errno,
                 since: FileTime(nanoseconds: now)))
+    }
+
+    /// Whether it cannot be told yet what an entry is that lies where a placeholder was; that is noted then. While something
+    /// cannot be looked at, the placeholder may lie there.
+    ///
+    /// - Parameter path: of the directory.
+    mutating func postpones(_ name: [UInt8], in directory: Int64, _ path: RelativePath, _ now: Int64) -> Bool {
+        guard isDeciding else {
+            undecided[directory, default: []].append(name)
+            return true
+        }
+        let causes = unread.values.sorted { $0.path.bytes.lexicographicallyPrecedes($1.path.bytes) }
+        guard let place = causes.first else { return false }
+        note(
+            unread: path.appending(FileName(unchecked: name)), in: directory, because: place.cause, place.errno, now)
+        return true
     }
 
     private mutating func note(_ place: UnreadPlace) {

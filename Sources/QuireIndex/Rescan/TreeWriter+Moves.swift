@@ -37,10 +37,15 @@ extension TreeWriter {
             }
             // An earlier step may have moved this very row here, or a directory above it.
             guard let parent = try row(directory.id), source.id != parent.id else { continue }
-            if let target = try row(in: parent.id, entry.name), target.id != source.id,
-                !(source.isTemporary && target.local.kind == .file)
-            {
-                try setAside(target, &rescan)
+            if let target = try row(in: parent.id, entry.name), target.id != source.id {
+                if !source.isTemporary || target.local.kind != .file {
+                    try setAside(target, &rescan)
+                } else if target.isPlaceholder(replacedBy: source.local),
+                    rescan.postpones(entry.name, in: directory.id, path, now)
+                {
+                    unclear.insert(entry.name)
+                    continue
+                }
             }
             try move(
                 source, to: DirectoryRow(parent), entry.name, entry.status, writersOpen: source.writersOpen,
@@ -119,7 +124,13 @@ extension ItemRow {
         return local.kind == .directory || self.local.size == local.size || self.local.mtime == local.mtime
     }
 
-    /// The same where something speaks against it.
+    /// Whether this is a placeholder, and what is at its place is another file, which has content. The placeholder may have
+    /// been moved away: then the provider's version is its own still.
+    func isPlaceholder(replacedBy local: LocalRecord) -> Bool {
+        self.local.isDataless && !local.isDataless && self.local.inode != local.inode
+    }
+
+    /// As `isPresumably`, where something speaks against it.
     fileprivate func isCertainly(_ local: LocalRecord) -> Bool {
         local.kind == .directory || self.local.size == local.size && self.local.mtime == local.mtime
     }

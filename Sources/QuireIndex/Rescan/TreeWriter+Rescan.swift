@@ -17,11 +17,36 @@ extension TreeWriter {
         // Another directory is there, or none: its parent's listing, or an event, tells which.
         guard let listing else { return }
         rescan.report.directories += 1
+        rescan.undecided[id] = nil
         let (moved, unclear) = try followMoves(
             listing.entries, to: row, try known(in: id, but: listing), path, &rescan, lister)
-        var known = try known(in: id, but: listing)
-        let directory = DirectoryRow(row)
-        for entry in listing.entries {
+        let known = try compare(
+            listing.entries, in: row, path, try known(in: id, but: listing), moved: moved, unclear: unclear, &rescan,
+            lister)
+        rescan.missing += known.map { Rescan.Missing(id: $0.id, parent: $0.parent, name: $0.name) }
+        for name in listing.unread {
+            let place = path.appending(FileName(unchecked: name))
+            rescan.note(unread: place, in: id, listing.errno, now)
+            guard let child = try self.row(in: id, name), child.local.kind == .directory else { continue }
+            rescan.note(unread: child.id, place, listing.errno, now)
+        }
+        if wasUnread, rescan.unread[id] == nil, rescan.undecided[id] == nil { rescan.readsAgain = true }
+    }
+
+    /// Brings the rows of entries up to what is there.
+    ///
+    /// - Parameters:
+    ///   - known: the rows in the directory, by name.
+    ///   - moved: what `followMoves` has moved there.
+    ///   - unclear: entries of which it cannot be told what they are.
+    /// - Returns: the rows that have no entry.
+    mutating func compare(
+        _ entries: [StoreLister.Entry], in row: ItemRow, _ path: RelativePath, _ known: [[UInt8]: ItemRow],
+        moved: Set<[UInt8]>, unclear: Set<[UInt8]>, _ rescan: inout Rescan, _ lister: StoreLister
+    ) throws -> [ItemRow] {
+        let (id, directory) = (row.id, DirectoryRow(row))
+        var known = known
+        for entry in entries {
             let before = known.removeValue(forKey: entry.name)
             if unclear.contains(entry.name) { continue }
             let isAsKnown = before?.local.isSameState(as: entry.local) ?? false
@@ -45,23 +70,20 @@ extension TreeWriter {
                 continue
             }
             let local = LocalRecord(looked.status, isDataless: isDataless)
-            if let before, before.local.kind == .directory, local.kind != .directory {
-                // With all that was in it: whether that is believed is decided at the end.
+            if let before, before.local.kind != local.kind, before.local.kind == .directory || before.local.isDataless {
+                // A directory with all that was in it: whether that is believed is decided at the end.
                 try setAside(before, &rescan)
+            } else if let before, before.isPlaceholder(replacedBy: local),
+                rescan.postpones(entry.name, in: id, path, now)
+            {
+                continue
             }
             let after = try appeared(in: directory, entry.name, local, keepsChildren: true)
             if before == nil { rescan.report.added += 1 } else { rescan.report.changed += 1 }
             let isOtherDirectory = before?.local.inode != local.inode
             if local.kind == .directory, rescan.isWhole || isOtherDirectory { rescan.queue.append(after.id) }
         }
-        rescan.missing += known.values.map { Rescan.Missing(id: $0.id, parent: $0.parent, name: $0.name) }
-        for name in listing.unread {
-            let place = path.appending(FileName(unchecked: name))
-            rescan.note(unread: place, in: id, listing.errno, now)
-            guard let child = try self.row(in: id, name), child.local.kind == .directory else { continue }
-            rescan.note(unread: child.id, place, listing.errno, now)
-        }
-        if wasUnread, rescan.unread[id] == nil { rescan.readsAgain = true }
+        return Array(known.values)
     }
 
     /// What the placeholder of a row says of itself.

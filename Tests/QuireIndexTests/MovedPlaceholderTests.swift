@@ -1,0 +1,165 @@
+import Glibc
+import QuireCore
+import Testing
+
+@testable import QuireIndex
+
+/// A placeholder that was moved while nobody looked stands for the provider's version wherever it lies; what took its place
+/// is another document.
+@Suite("Placeholders that were moved away, with something new in their place")
+struct MovedPlaceholderTests {
+    /// A drive with directories `dir` and `other`, and placeholders at `paths`; what is done then is not told.
+    private func withPlaceholders(
+        _ paths: RelativePath..., body: (TestDrive) async throws -> Void
+    ) async throws {
+        try await withDrive { drive in
+            for path in ["dir", "other"] as [RelativePath] {
+                try drive.makeDirectory(path)
+                try await drive.acknowledge(path)
+            }
+            for path in paths {
+                try drive.create(path, "content")
+                try await drive.acknowledge(path)
+                try drive.evict(path)
+                try await drive.index.settle()
+            }
+            drive.isWatched = false
+            try await body(drive)
+        }
+    }
+
+    /// Expects the placeholder to be what it was before, and what is at its former place to be a new item.
+    private func expectMoved(
+        _ drive: TestDrive, _ before: IndexItem, from: RelativePath, to: RelativePath
+    ) async throws {
+        let after = try await drive.item(to)
+        #expect(after.id == before.id)
+        #expect(after.local.isDataless)
+        #expect(after.base?.path == from)
+        #expect(after.base?.version == before.base?.version)
+        let new = try await drive.item(from)
+        #expect(new.id != before.id)
+        #expect(new.base == nil)
+        #expect(try new.local.inode == drive.present(from).inode)
+        #expect(try await drive.pending().filter { $0.isDeleted || $0.isContentDirty && !$0.isCreated }.isEmpty)
+    }
+
+    @Test(
+        "it is the same item, whichever directory is listed first",
+        arguments: [
+            ("c", "dir/z"), ("dir/c", "z"), ("dir/c", "other/z"), ("other/c", "dir/z"), ("c", "z"),
+        ] as [(RelativePath, RelativePath)])
+    func file(from: RelativePath, to: RelativePath) async throws {
+        try await withPlaceholders(from) { drive in
+            let before = try await drive.item(from)
+            try drive.rename(from, to)
+            try drive.create(from, "another document")
+            let report = try #require(await drive.rescan())
+            #expect((report.added, report.moved, report.removed) == (1, 1, 0))
+            try await expectMoved(drive, before, from: from, to: to)
+            #expect(try await Set(drive.pendingText()) == ["\(from): created", "\(to): moved"])
+        }
+    }
+
+    @Test(
+        "also where what took its place is known, and was not uploaded yet",
+        arguments: ["dir/z", "z"] as [RelativePath])
+    func temporary(to: RelativePath) async throws {
+        try await withPlaceholders("c") { drive in
+            drive.isWatched = true
+            try drive.create("new", "another document")
+            try await drive.index.settle()
+            drive.isWatched = false
+            let before = try await drive.item("c")
+            try drive.rename("c", to)
+            try drive.rename("new", "c")
+            _ = await drive.rescan()
+            try await expectMoved(drive, before, from: "c", to: to)
+            #expect(try await drive.find("new") == nil)
+        }
+    }
+
+    @Test("also where that is a directory")
+    func otherKind() async throws {
+        try await withPlaceholders("c") { drive in
+            let before = try await drive.item("c")
+            try drive.rename("c", "dir/z")
+            try drive.makeDirectory("c")
+            try drive.create("c/doc", "another document")
+            _ = await drive.rescan()
+            try await expectMoved(drive, before, from: "c", to: "dir/z")
+            #expect(try await Set(drive.pendingText()) == ["c: created", "c/doc: created", "dir/z: moved"])
+        }
+    }
+
+    @Test(
+        "the same with all placeholders of a directory, where a new one is at its place",
+        arguments: [("sub", "dir/e"), ("dir/sub", "e"), ("dir/sub", "other/e"), ("other/sub", "dir/e")]
+            as [(String, String)])
+    func directory(from: String, to: String) async throws {
+        let (old, new) = (try #require(RelativePath(parsing: from)), try #require(RelativePath(parsing: to)))
+        let doc: FileName = "doc"
+        try await withPlaceholders { drive in
+            drive.isWatched = true
+            try drive.makeDirectory(old)
+            try await drive.acknowledge(old)
+            try drive.create(old.appending(doc), "content")
+            try await drive.acknowledge(old.appending(doc))
+            try drive.evict(old.appending(doc))
+            let before = try await drive.item(old.appending(doc))
+            drive.isWatched = false
+            try drive.rename(old, new)
+            try drive.makeDirectory(old)
+            try drive.create(old.appending(doc), "another document")
+            _ = await drive.rescan()
+            let after = try await drive.item(new.appending(doc))
+            #expect(after.id == before.id)
+            #expect(after.local.isDataless)
+            #expect(after.base?.version == before.base?.version)
+            #expect(try await drive.item(old.appending(doc)).base == nil)
+            let pending = try await drive.pendingText()
+            #expect(pending.contains("\(old.appending(doc)): created"))
+            #expect(!pending.contains { $0.hasSuffix("deleted") })
+        }
+    }
+
+    @Test("where the placeholder is nowhere, what replaced it is the document's new content", arguments: [true, false])
+    func replaced(isKnown: Bool) async throws {
+        try await withPlaceholders("c") { drive in
+            drive.isWatched = isKnown
+            try drive.create("new", "another content")
+            try await drive.index.settle()
+            drive.isWatched = false
+            let before = try await drive.item("c")
+            try drive.rename("new", "c")
+            let report = try #require(await drive.rescan())
+            #expect(report.removed == 0)
+            #expect(try await drive.item("c").id == before.id)
+            #expect(try await drive.find("new") == nil)
+            #expect(try await drive.pendingText() == ["c: content metadata"])
+        }
+    }
+
+    @Test("where it may lie in what cannot be looked at, that is decided once it can be", arguments: [true, false])
+    func unread(isMoved: Bool) async throws {
+        try await withPlaceholders("c") { drive in
+            let before = try await drive.item("c")
+            if isMoved { try drive.rename("c", "dir/z") }
+            try drive.replace("c", "another document")
+            drive.faults.lock("dir", error: EACCES)
+            let report = try #require(await drive.rescan())
+            #expect(report.unread.map(\.path) == ["c", "dir"])
+            #expect(try await !drive.index.isRescanned(.root))
+            #expect(try await drive.pendingText() == [])
+            drive.faults.end()
+            _ = await drive.rescan()
+            if isMoved {
+                try await expectMoved(drive, before, from: "c", to: "dir/z")
+            } else {
+                #expect(try await drive.item("c").id == before.id)
+                #expect(try await drive.pendingText() == ["c: content metadata"])
+            }
+            #expect(try await drive.index.isRescanned(.root))
+        }
+    }
+}
