@@ -123,6 +123,12 @@ struct MovedPlaceholderTests {
         }
     }
 
+    /// Its content is to be uploaded, and nothing else. Whether its time is another, too, depends on the clock's tick.
+    private func expectEdited(_ drive: TestDrive, _ path: RelativePath) async throws {
+        let pending = try await drive.pendingText()
+        #expect(pending == ["\(path): content"] || pending == ["\(path): content metadata"])
+    }
+
     @Test("where the placeholder is nowhere, what replaced it is the document's new content", arguments: [true, false])
     func replaced(isKnown: Bool) async throws {
         try await withPlaceholders("c") { drive in
@@ -136,7 +142,7 @@ struct MovedPlaceholderTests {
             #expect(report.removed == 0)
             #expect(try await drive.item("c").id == before.id)
             #expect(try await drive.find("new") == nil)
-            #expect(try await drive.pendingText() == ["c: content metadata"])
+            try await expectEdited(drive, "c")
         }
     }
 
@@ -157,7 +163,7 @@ struct MovedPlaceholderTests {
                 try await expectMoved(drive, before, from: "c", to: "dir/z")
             } else {
                 #expect(try await drive.item("c").id == before.id)
-                #expect(try await drive.pendingText() == ["c: content metadata"])
+                try await expectEdited(drive, "c")
             }
             #expect(try await drive.index.isRescanned(.root))
         }
