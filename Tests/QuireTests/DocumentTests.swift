@@ -312,6 +312,27 @@ struct DocumentTests {
         }
     }
 
+    @Test("A document that is reached by a link to its directory is saved, and saved again")
+    func linkedDirectory() async throws {
+        let daemon = try await Self.daemon()
+        let directory = daemon.mountpoint.appending(path: "real", directoryHint: .isDirectory)
+        try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: false)
+        let link = daemon.mountpoint.appending(path: "link")
+        #expect(symlink(directory.path, link.path) == 0)
+        try Data("old".utf8).write(to: directory.appending(path: "note.txt"))
+        let document = try await GenericTextDocument.open(at: link.appending(path: "note.txt"))
+        for text in ["one", "two"] {
+            document.text = text
+            #expect(try await document.autosave())
+        }
+        // Kept beside it there, too.
+        try Data("theirs".utf8).write(to: directory.appending(path: "note.txt"))
+        document.text = "three"
+        try await document.close()
+        #expect(try Self.text(directory.appending(path: "note.txt")) == "three")
+        #expect(try FileManager.default.contentsOfDirectory(atPath: directory.path).count == 2)
+    }
+
     @Test("What others wrote, and cannot be kept beside the edits, stays; nothing of a copy is left")
     func keepingFails() async throws {
         let daemon = try await Self.daemon()

@@ -8,17 +8,21 @@ import Testing
 
 @Suite("File coordinator", .timeLimit(.minutes(1)))
 struct FileCoordinatorTests {
-    @Test("A grant that crosses cancel() on its way is given back")
-    func lateGrant() async throws {
-        let daemon = try FakeDaemon { request, peer in
+    /// A daemon that answers a request for access when it is taken back, and with a grant all the same.
+    private static func lateDaemon() throws -> FakeDaemon {
+        try FakeDaemon { request, peer in
             guard request.method == CoordinationMethods.Acquire.name else { return FakeDaemon.Standard() }
-            // Answered when the request is taken back, and with a grant all the same.
             Task {
                 await request.cancelled.wait()
                 peer.answer(request.id, with: CoordinationMethods.Acquire.Result(claim: 7, paths: [WirePath("doc")]))
             }
             return nil
         }
+    }
+
+    @Test("A grant that crosses cancel() on its way is given back")
+    func lateGrant() async throws {
+        let daemon = try Self.lateDaemon()
         _ = try await daemon.connect()
         let url = try daemon.document("doc")
         let coordinator = FileCoordinator()
@@ -85,14 +89,7 @@ struct FileCoordinatorTests {
 
     @Test("A grant that crosses its task's cancellation on its way is given back")
     func grantOfCancelled() async throws {
-        let daemon = try FakeDaemon { request, peer in
-            guard request.method == CoordinationMethods.Acquire.name else { return FakeDaemon.Standard() }
-            Task {
-                await request.cancelled.wait()
-                peer.answer(request.id, with: CoordinationMethods.Acquire.Result(claim: 7, paths: [WirePath("doc")]))
-            }
-            return nil
-        }
+        let daemon = try Self.lateDaemon()
         _ = try await daemon.connect()
         let url = try daemon.document("doc")
         let task = Task {

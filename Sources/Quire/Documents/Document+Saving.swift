@@ -58,11 +58,13 @@ extension Document {
             let (stamp, failure) = try await coordinator(presenter).coordinate(writingItemAt: url) { url in
                 let there = await LibraryExecutor.run { DocumentFile(url: url).stamp() }
                 let plan = machine.planSave(token: token, over: there)
-                let (stamp, failure) = try await LibraryExecutor.run {
-                    let stamp = try DocumentFile(url: url).replace(with: contents, keepsOther: plan.keepsOther)
-                    return (stamp, attributes.write(to: url))
+                let (stamp, failure, flushed) = try await LibraryExecutor.run {
+                    let file = DocumentFile(url: url)
+                    let stamp = try file.replace(with: contents, keepsOther: plan.keepsOther)
+                    return (stamp, attributes.write(to: url), Result { try file.flushName() })
                 }
                 written = stamp
+                try flushed.get()
                 return (stamp, failure)
             }
             let keptOther = machine.state.contains(.inConflict)
@@ -84,7 +86,9 @@ extension Document {
             writingItemAt: url, options: .forReplacing
         ) { url in
             let written = try await LibraryExecutor.run {
-                let stamp = try DocumentFile(url: url).replace(with: contents, keepsOther: false)
+                let file = DocumentFile(url: url)
+                let stamp = try file.replace(with: contents, keepsOther: false)
+                try file.flushName()
                 return (stamp, attributes.write(to: url))
             }
             try await FileCoordinator.addFilePresenter(presenter)

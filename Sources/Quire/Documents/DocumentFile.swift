@@ -34,7 +34,7 @@ struct DocumentFile: Sendable {
     /// By what the content that is there is known again; nil where nothing is.
     func stamp() -> ContentStamp? { ContentStamp(path: url.path) }
 
-    /// Puts `contents` in the place of what is there in one step, so that nobody reads half of it; on disk when this returns.
+    /// Puts `contents` in the place of what is there in one step, so that nobody reads half of it; on disk after `flushName()`.
     ///
     /// It is built beside it, under a name that is ephemeral, so that renaming a file over the document, or exchanging a
     /// package with it, is a write of the document: identity, tags and creation date stay. Permissions and attributes are
@@ -50,13 +50,16 @@ struct DocumentFile: Sendable {
     }
 
     /// Puts a copy of `source` in the place of what is there, in one step; on disk when this returns.
-    func replace(withCopyOf source: URL) throws { try replace { try DurableCopy.make(of: source, at: $0) } }
+    func replace(withCopyOf source: URL) throws {
+        try replace { try DurableCopy.make(of: source, at: $0) }
+        try flushName()
+    }
+
+    /// Has the document's name stand for what was put in its place also after a loss of power.
+    func flushName() throws { try DurableCopy.flush(namesIn: url.deletingLastPathComponent()) }
 
     /// Puts what `build` makes at the URL that it is handed, and writes through, in the place of what is there.
-    private func replace(_ build: (URL) throws -> Void) throws {
-        try staged(build, install: install)
-        try DurableCopy.flush(url.deletingLastPathComponent())
-    }
+    private func replace(_ build: (URL) throws -> Void) throws { try staged(build, install: install) }
 
     /// Builds something beside the document; nothing of it stays where that or installing it fails.
     private func staged(_ build: (URL) throws -> Void, install: (URL) throws -> Void) throws {
@@ -120,7 +123,7 @@ struct DocumentFile: Sendable {
     /// and on disk when this returns, and nothing of it where it throws.
     private func keepOther() throws {
         try staged({ try DurableCopy.make(of: url, at: $0) }, install: nameAsCopy)
-        try DurableCopy.flush(url.deletingLastPathComponent())
+        try flushName()
     }
 
     private func nameAsCopy(_ staged: URL) throws {

@@ -17,17 +17,19 @@ enum DurableCopy {
             try WrapperWriter.check(lstat(part.path, &status), part)
             try flush(part, status)
         }
-        try flush(target)
+        try flush(namesIn: target)
     }
 
     /// Writes a file or a directory through; of symbolic links the directory that they are in is what counts.
     private static func flush(_ url: URL, _ status: stat) throws {
-        if status.st_mode & S_IFMT != S_IFLNK { try flush(url) }
+        if status.st_mode & S_IFMT != S_IFLNK { try flush(url, O_NOFOLLOW) }
     }
 
-    /// Writes a file, or the names in a directory, through.
-    static func flush(_ url: URL) throws {
-        let descriptor = open(url.path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC)
+    /// Writes the names in a directory through, by whichever way it is reached.
+    static func flush(namesIn directory: URL) throws { try flush(directory, O_DIRECTORY) }
+
+    private static func flush(_ url: URL, _ flags: Int32) throws {
+        let descriptor = open(url.path, O_RDONLY | flags | O_CLOEXEC)
         try WrapperWriter.check(descriptor, url)
         defer { close(descriptor) }
         try WrapperWriter.check(fsync(descriptor), url)
