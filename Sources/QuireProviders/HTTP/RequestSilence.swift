@@ -34,6 +34,7 @@ struct RequestSilence {
     private let workTime: TimeAmount
     private var sent: Int64 = 0
     private var isWhole = false
+    private var isStopped = false
     private var hasHead = false
     private var hasEnd = false
     private var last: NIODeadline
@@ -67,7 +68,12 @@ struct RequestSilence {
     mutating func sendsEnd() { isWhole = true }
 
     /// The answer began.
-    mutating func getsHead() { hasHead = true }
+    ///
+    /// - Parameter endsBody: no more of the request is handed over then, as where the server refuses it.
+    mutating func getsHead(endsBody: Bool = false) {
+        hasHead = true
+        if endsBody { isStopped = true }
+    }
 
     /// The answer is there whole.
     mutating func getsEnd() { hasEnd = true }
@@ -84,7 +90,7 @@ struct RequestSilence {
     /// For what the request waits, and how long it may; nil where it waits for us.
     private func waiting(_ look: Look) -> (Failure, TimeAmount)? {
         if look.isSending { return (.sending, idle) }
-        guard isWhole else { return nil }
+        guard isWhole || isStopped else { return nil }
         if !hasHead { return (.answer, idle + workTime + TimeAmount(Self.timeToWork(on: ByteCount(sent)))) }
         return look.isReading ? (.rest, idle) : nil
     }

@@ -60,7 +60,9 @@ final class SilenceWatch: ChannelDuplexHandler {
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         isReading = false
         switch unwrapInboundIn(data) {
-        case .head(let head): if head.status.code >= 200 { request?.getsHead() }
+        case .head(let head):
+            // The client stops a body whose request was not accepted.
+            if head.status.code >= 200 { request?.getsHead(endsBody: head.status.code >= 300) }
         case .body: break
         case .end:
             request?.getsEnd()

@@ -45,6 +45,17 @@ struct RequestSilenceTests {
         #expect(end(request)! == (30, .rest))
     }
 
+    @Test("What is refused before all was sent waits for the rest of the answer; a body that goes on waits for us")
+    func refusedEarly() {
+        for isRefused in [true, false] {
+            var request = request()
+            request.sends(5)
+            request.getsHead(endsBody: isRefused)
+            #expect(end(request)?.failure == (isRefused ? .rest : nil))
+            #expect(end(request, isReading: false) == nil)
+        }
+    }
+
     @Test("A server that has all gets a second more for each megabyte, and what the request asks for, an hour at most")
     func work() {
         var small = request()
