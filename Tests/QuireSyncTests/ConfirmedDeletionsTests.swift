@@ -119,4 +119,151 @@ import Testing
         #expect(await device.service.status().heldDeletions == 30)
         #expect(try device.listing().count == 31)
     }
+
+    // MARK: - a provider that is listed now and then
+
+    private let announcing: MemoryProvider = {
+        var capabilities = MemoryProvider.full
+        capabilities.announcements = true
+        return MemoryProvider(capabilities: capabilities)
+    }()
+
+    /// A device that has seen its provider list what it has sent.
+    private func listed(_ paths: [RelativePath], _ feed: FeedProvider) async throws -> Device {
+        let device = try Device("one", provider: feed, clock: clock)
+        for path in paths { try device.write(path, "text") }
+        #expect(await device.sync() == .settled)
+        feed.expectListing()
+        _ = try await round(device)
+        return device
+    }
+
+    /// A device that holds what is missing at its provider.
+    private func holding(_ paths: [RelativePath], _ feed: FeedProvider) async throws -> Device {
+        let device = try await listed(paths, feed)
+        announcing.edit { tree in for path in paths { tree.remove(path) } }
+        feed.expectListing()
+        _ = try await round(device)
+        #expect(await device.service.status().heldDeletions == paths.count)
+        return device
+    }
+
+    @Test("What is held stays held, unlisted, while the provider tells of nothing new, and can be confirmed then")
+    func nothingNew() async throws {
+        let feed = FeedProvider(announcing)
+        let device = try await holding(names("a", 30), feed)
+        let listings = feed.listings
+        for _ in 0..<3 { _ = try await round(device) }
+        #expect(await device.service.status().heldDeletions == 30)
+        #expect(feed.listings == listings)
+        // A listing that shows the same.
+        feed.expectListing()
+        _ = try await round(device)
+        #expect(await device.service.status().heldDeletions == 30)
+        #expect(try device.listing().count == 30)
+        #expect(try await device.service.confirmDeletions() == 30)
+        #expect(await device.sync() == .settled)
+        #expect(try device.listing().isEmpty)
+    }
+
+    @Test("What is told of other documents takes nothing out of what is held, and costs no listing")
+    func otherNews() async throws {
+        let feed = FeedProvider(announcing)
+        let device = try await holding(names("a", 30), feed)
+        let listings = feed.listings
+        announcing.edit { $0.write("new", "content") }
+        feed.tell(announcing.items)
+        for _ in 0..<2 { _ = try await round(device) }
+        #expect(try await device.open("new") == "content")
+        #expect(await device.service.status().heldDeletions == 30)
+        #expect(feed.listings == listings)
+    }
+
+    @Test("What is held is not removed when told to be missing, and no more held when told to be there")
+    func toldAgain() async throws {
+        let feed = FeedProvider(announcing)
+        let paths = names("a", 30)
+        let device = try await holding(paths, feed)
+        feed.tell(removed: Array(paths.prefix(2)))
+        _ = try await round(device)
+        #expect(try device.listing().count == 30)
+        #expect(await device.service.status().heldDeletions == 30)
+        announcing.edit { $0.write(paths[0], "again") }
+        feed.tell(announcing.items)
+        _ = try await round(device)
+        #expect(try await device.open(paths[0]) == "again")
+        #expect(await device.service.status().heldDeletions == 29)
+    }
+
+    @Test("What is at the provider again as it was is no more held after the next listing")
+    func undone() async throws {
+        let feed = FeedProvider(announcing)
+        let paths = names("a", 30)
+        let device = try await listed(paths, feed)
+        var before: MemoryTree?
+        announcing.edit { tree in
+            before = tree
+            for path in paths { tree.remove(path) }
+        }
+        feed.expectListing()
+        _ = try await round(device)
+        #expect(await device.service.status().heldDeletions == 30)
+        _ = try await round(device)
+        let restored = try #require(before)
+        announcing.edit { $0 = restored }
+        feed.expectListing()
+        _ = try await round(device)
+        #expect(await device.service.status().heldDeletions == 0)
+        #expect(try await device.service.confirmDeletions() == 0)
+        #expect(try device.listing().count == 30)
+    }
+
+    // MARK: - after a start
+
+    @Test("Right after a start, what is missing at the provider is looked for before it is confirmed")
+    func startedThere() async throws {
+        let device = try Device("one", provider: memory, clock: clock)
+        let paths = names("a", 30)
+        for path in paths { try device.write(path, "text") }
+        #expect(await device.sync() == .settled)
+        remove(paths)
+        let service = device.restartedService(memory)
+        #expect(try await service.confirmDeletions() == 30)
+        #expect(await service.syncNow(timeout: nil) == .settled)
+        #expect(try device.listing().isEmpty)
+    }
+
+    @Test("Right after a start, what is missing here is looked for before it is confirmed")
+    func startedHere() async throws {
+        let device = try Device("one", provider: memory, clock: clock)
+        let paths = names("a", 30)
+        for path in paths { try device.write(path, "text") }
+        #expect(await device.sync() == .settled)
+        for path in paths { try device.tree.remove(path) }
+        device.metadata.beginRescan()
+        let service = device.restartedService(memory)
+        #expect(try await service.confirmDeletions() == 30)
+        #expect(await service.syncNow(timeout: nil) == .settled)
+        #expect(memory.items.isEmpty)
+    }
+
+    @Test("Right after a start, where the provider cannot be asked, nothing is known", arguments: [true, false])
+    func startedAway(hangs: Bool) async throws {
+        let faulty = FaultyProvider(memory)
+        let device = try Device("one", provider: faulty, clock: clock)
+        let paths = names("a", 30)
+        for path in paths { try device.write(path, "text") }
+        #expect(await device.sync() == .settled)
+        remove(paths)
+        let gate = Gate()
+        let away = Fault.Effect.failBefore(ProviderError(.unavailable, "away"))
+        faulty.inject(Fault(.changes, hangs ? .hold(gate) : away, times: nil))
+        let service = device.restartedService(faulty)
+        #expect(try await service.confirmDeletions(timeout: .seconds(hangs ? 1 : 60)) == nil)
+        faulty.clearFaults()
+        gate.open()
+        #expect(try await service.confirmDeletions() == 30)
+        #expect(await service.syncNow(timeout: nil) == .settled)
+        #expect(try device.listing().isEmpty)
+    }
 }

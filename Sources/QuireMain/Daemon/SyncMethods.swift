@@ -88,10 +88,16 @@ struct SyncMethods: Sendable {
         _ parameters: DriveMethods.Sync.Parameters, _ context: CallContext
     ) async throws -> SyncReport {
         var words: [String] = []
-        if parameters.confirmDeletes == true, try await sync.confirmDeletions() == 0 {
-            words.append("no deletions are held back, so none are confirmed")
+        var timeout = parameters.timeoutSeconds.map { Duration.milliseconds(Int64(min(max($0, 0), 1e9) * 1000)) }
+        if parameters.confirmDeletes == true {
+            let begun = ContinuousClock.now
+            switch try await sync.confirmDeletions(timeout: timeout) {
+            case nil: words.append("whether deletions are held back is not known yet, so none are confirmed")
+            case 0: words.append("no deletions are held back, so none are confirmed")
+            default: break
+            }
+            timeout = timeout.map { max(.zero, $0 - (ContinuousClock.now - begun)) }
         }
-        let timeout = parameters.timeoutSeconds.map { Duration.milliseconds(Int64(min(max($0, 0), 1e9) * 1000)) }
         let meter = parameters.progress == true ? SyncMeter(sync) : nil
         let telling = meter.map { meter in Task { await Self.tell(meter, context) } }
         let result = await withTaskCancellationHandler {

@@ -12,13 +12,17 @@ struct PullResult: Sendable, Hashable {
     var failed: Set<ParkedSubject> = []
     /// Deletions held until the user confirms them.
     var held: Set<HeldDeletion> = []
-    /// Deletions that the user has confirmed, as far as they were still to be carried out when that was last looked at.
+    /// Deletions that the user has confirmed, as far as they were still to be carried out when that was last looked at, and
+    /// those of which nothing was told.
     var believed: Set<HeldDeletion> = []
     /// Of one pass: the directories above what was not done, and of those above what is parked, by the places of bases.
     var unfinished = DirectorySet()
     var parked = DirectorySet()
 
-    var isComplete: Bool { left == 0 && failed.isEmpty && held.isEmpty }
+    var isComplete: Bool { isDone && held.isEmpty }
+
+    /// Whether only what is held is not as at the provider.
+    var isDone: Bool { left == 0 && failed.isEmpty }
 
     /// Adds what came of another part of a pull.
     mutating func add(_ other: PullResult) {
@@ -39,6 +43,11 @@ struct PullRound: Sendable {
     let context: SyncContext
     /// What the user said was deleted indeed. Whether what is missing beside that can be believed is decided without it.
     let confirmed: Set<HeldDeletion>
+    /// What was held before, and is as long as nothing else is told of it; a whole listing decides anew.
+    var held: Set<HeldDeletion> = []
+    /// Whether the provider tells all that became other than it was at the cursor. Otherwise it may be missing at the provider
+    /// although nothing is told of it.
+    var isToldAll = false
 
     private static let longestFixpoint = 40
 
@@ -49,15 +58,33 @@ struct PullRound: Sendable {
             try await context.provider.changes(since: cursor)
         }
         switch changes {
-        case .none(let next): return (PullResult(), next ?? cursor)
-        case .everything(let items, let next): return (try await apply(listing(items, isWhole: true)), next)
+        case .none(let next):
+            var result = PullResult()
+            keep(besides: [], in: &result)
+            return (result, next ?? cursor)
+        case .everything(let items, let next):
+            let round = PullRound(context: context, confirmed: confirmed)
+            return (try await round.apply(listing(items, isWhole: true)), next)
         case .changes(let changed, let removed, let next):
-            if removed.isEmpty, changed.count > context.settings.pullPart {
-                return (try await apply(listing(changed, isWhole: false)), next)
-            }
-            let scope = BaseScope(changed: changed, removed: removed)
-            return (try await apply(scope) { scope }, next)
+            var result = try await apply(changed, removed)
+            keep(besides: Set(changed.map(\.path)).union(removed), in: &result)
+            return (result, next)
         }
+    }
+
+    private func apply(_ changed: [RemoteItem], _ removed: [RelativePath]) async throws -> PullResult {
+        if removed.isEmpty, changed.count > context.settings.pullPart {
+            return try await apply(listing(changed, isWhole: false))
+        }
+        let scope = BaseScope(changed: changed, removed: removed)
+        return try await apply(scope) { scope }
+    }
+
+    /// What was held or confirmed stays so where nothing was told of it.
+    private func keep(besides told: Set<RelativePath>, in result: inout PullResult) {
+        guard !isToldAll else { return }
+        result.held.formUnion(held.filter { !$0.path.isInside(anyOf: told) })
+        result.believed.formUnion(confirmed.filter { !$0.path.isInside(anyOf: told) })
     }
 
     private func listing(_ items: [RemoteItem], isWhole: Bool) -> Listing {
@@ -131,9 +158,10 @@ struct PullRound: Sendable {
         var withheld: [TreeUnit] = []
         for unit in diff.units(localAt: locals) {
             let isTouched = unit.base.map { context.touched.contains($0.path) } ?? false
-            let held = holdsRemovals && !isTouched ? removal(unit, besides: total.believed) : nil
-            if let held { total.held.insert(held) }
-            if isTouched || held != nil { withheld.append(unit) } else { units.append(unit) }
+            let removal = isTouched ? nil : removal(unit, besides: total.believed)
+            let isHeld = removal.map { holdsRemovals || held.contains($0) } ?? false
+            if isHeld, let removal { total.held.insert(removal) }
+            if isTouched || isHeld { withheld.append(unit) } else { units.append(unit) }
         }
         return (units, withheld)
     }

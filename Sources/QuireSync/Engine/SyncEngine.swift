@@ -58,6 +58,9 @@ final class SyncEngine: Sendable {
         var held: Set<HeldDeletion> = []
         /// What of that the user said was deleted indeed, until it is gone here, or at the provider again.
         var confirmed: Set<HeldDeletion> = []
+        /// Where the last pull ended, if that brought everything here but what is held. The next one begins there, and the one
+        /// after a start where nothing was held.
+        var heldCursor: ChangeCursor?
     }
 
     init(context: SyncContext) {
@@ -67,6 +70,9 @@ final class SyncEngine: Sendable {
 
     /// Starts a round soon.
     func wake() { wakeUp.raise() }
+
+    /// Whether it was compared with the provider since the start: what is held is known.
+    var hasPulled: Bool { state.withLock { $0.lastPoll != nil } }
 
     /// The next rounds believe that what is held now was deleted, and nothing that goes missing later.
     /// - Returns: how much that is.
@@ -279,6 +285,7 @@ final class SyncEngine: Sendable {
             // A cursor that is a digest of the listing is the same again once somebody has undone what was sent.
             if result.sent > 0, !context.provider.capabilities.announcements {
                 try await context.index.setValue(cursorKey, nil)
+                state.withLock { $0.heldCursor = nil }
             }
             return result
         } catch {
@@ -295,16 +302,20 @@ final class SyncEngine: Sendable {
         let cursor = try await context.index.value(key).map { ChangeCursor($0) }
         let started = context.clock.now()
         // After anything unexpected only a whole listing tells.
-        let (whole, confirmed) = state.withLock { state in
+        let (whole, former) = state.withLock { state in
             defer { state.mustPull = false }
-            return (state.mustPull, state.confirmed)
+            return (state.mustPull, state)
         }
+        let confirmed = former.confirmed
         do {
-            let (result, next) = try await PullRound(context: context, confirmed: confirmed).run(
-                since: whole ? nil : cursor)
+            let round = PullRound(
+                context: context, confirmed: confirmed, held: former.held,
+                isToldAll: former.heldCursor == nil && !context.provider.capabilities.announcements)
+            let (result, next) = try await round.run(since: whole ? nil : former.heldCursor ?? cursor)
             if result.isComplete, next != cursor { try await context.index.setValue(key, next?.rawValue) }
             state.withLock { state in
-                if !result.isComplete { state.mustPull = state.mustPull || result.left > 0 || result.applied > 0 }
+                if !result.isDone { state.mustPull = state.mustPull || result.left > 0 || result.applied > 0 }
+                state.heldCursor = result.isDone && !result.held.isEmpty ? next : nil
                 state.lastPoll = started
                 // What was confirmed meanwhile is for the next pull.
                 state.confirmed.subtract(confirmed.subtracting(result.believed))

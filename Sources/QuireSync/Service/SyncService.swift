@@ -135,11 +135,19 @@ package final class SyncService: Sendable {
     /// What was changed before the call is at the provider when this returns `.settled`.
     /// - Parameter timeout: nil waits for ever.
     package func syncNow(timeout: Duration?) async -> SyncResult {
-        guard let timeout else { return await syncUntilQuiet(SyncRequest()) }
+        if let result = await within(timeout, syncUntilQuiet) { return result }
+        return .timedOut(pending: await pendingCount())
+    }
+
+    /// Runs rounds for somebody who waits no longer than that; nil when time is up.
+    private func within<Value: Sendable>(
+        _ timeout: Duration?, _ body: @escaping @Sendable (SyncRequest) async -> Value
+    ) async -> Value? {
+        guard let timeout else { return await body(SyncRequest()) }
         let request = SyncRequest()
-        let first = FirstAnswer<SyncResult?>()
+        let first = FirstAnswer<Value?>()
         // Both end by themselves: the rounds soon after the request is abandoned. A transfer under way is not broken off.
-        let rounds = Task { first.give(await self.syncUntilQuiet(request)) }
+        let rounds = Task { first.give(await body(request)) }
         let alarm = Task { [clock = environment.clock] in
             // Cancelled when the rounds end first.
             try? await clock.sleep(timeout)
@@ -153,8 +161,7 @@ package final class SyncService: Sendable {
         request.abandon()
         alarm.cancel()
         if Task.isCancelled { rounds.cancel() }
-        if let result { return result }
-        return .timedOut(pending: await pendingCount())
+        return result
     }
 
     private func syncUntilQuiet(_ request: SyncRequest) async -> SyncResult {
@@ -213,13 +220,31 @@ package final class SyncService: Sendable {
     /// Believes that what is held now was deleted, here and at the providers (`quire sync --confirm-deletes`): what
     /// `status` counts as held, and nothing that goes missing later.
     ///
-    /// - Returns: how much that is; with 0 nothing is other than it was.
-    package func confirmDeletions() async throws -> Int {
+    /// Waits until the rescan is over and every provider was asked once since the start. One that cannot be reached is not waited
+    /// for: of that nothing is confirmed.
+    /// - Parameter timeout: nil waits for ever. Nothing is confirmed when time is up.
+    /// - Returns: how much that is; with 0 nothing is other than it was. Nil where it is 0 and not all is known yet.
+    package func confirmDeletions(timeout: Duration? = nil) async throws -> Int? {
         try await environment.index.settle()
+        guard await within(timeout, compareOnce) == true else { return nil }
         var count = try await environment.index.heldDeletions()
         if count > 0 { try await environment.index.confirmDeletions() }
+        let engines = engines
         for engine in engines { count += engine.confirmDeletions() }
-        return count
+        return count == 0 && !engines.allSatisfy(\.hasPulled) ? nil : count
+    }
+
+    /// Has everything here compared with the store, and with the providers, as after a start; whether it was waited for.
+    private func compareOnce(_ request: SyncRequest) async -> Bool {
+        await environment.index.rescanFinished()
+        await pausing.released()
+        if Task.isCancelled || request.isAbandoned { return false }
+        await withTaskGroup { group in
+            for engine in engines where !engine.hasPulled {
+                group.addTask { _ = await engine.round(isUrgent: true, pulls: false) }
+            }
+        }
+        return !Task.isCancelled && !request.isAbandoned
     }
 
     // MARK: - status
