@@ -49,6 +49,32 @@ import Testing
         #expect(Set(try device.listing().keys) == Set(second))
     }
 
+    @Test("What is held stays so when something new comes to the provider, and after a restart, until it is back")
+    func notAllAnyMore() async throws {
+        let device = try Device("one", provider: memory, clock: clock)
+        let paths = names("a", 30)
+        for path in paths { try device.write(path, "text") }
+        #expect(await device.sync() == .settled)
+        let restarted = device.restartedService(memory)
+        remove(paths)
+        _ = try await round(device)
+        #expect(await device.service.status().heldDeletions == 30)
+        try device.write("new", "text")
+        #expect(await device.sync() != .settled)
+        #expect(memory.contents(at: "new") != nil)
+        for service in [device.service, restarted] {
+            #expect(await service.syncNow(timeout: nil) != .settled)
+            #expect(await service.status().heldDeletions == 30)
+            #expect(try device.listing().count == 31)
+        }
+        memory.edit { tree in for path in paths { tree.write(path, "text") } }
+        #expect(await device.sync() == .settled)
+        // Believed again: few of many.
+        remove(Array(paths.prefix(5)))
+        #expect(await device.sync() == .settled)
+        #expect(try device.listing().count == 26)
+    }
+
     @Test("Confirming where nothing is held arms nothing, the provider being there or not", arguments: [false, true])
     func nothingHeld(isAway: Bool) async throws {
         let faulty = FaultyProvider(memory)

@@ -45,6 +45,9 @@ struct PullRound: Sendable {
     let confirmed: Set<HeldDeletion>
     /// What was held before, and is as long as nothing else is told of it; a whole listing decides anew.
     var held: Set<HeldDeletion> = []
+    /// Whether deletions are held since an earlier pull: by a listing none is believed then that was not confirmed, however much
+    /// has come to the provider meanwhile.
+    var isHolding = false
     /// Whether the provider tells all that became other than it was at the cursor. Otherwise it may be missing at the provider
     /// although nothing is told of it.
     var isToldAll = false
@@ -63,10 +66,12 @@ struct PullRound: Sendable {
             keep(besides: [], in: &result)
             return (result, next ?? cursor)
         case .everything(let items, let next):
-            let round = PullRound(context: context, confirmed: confirmed)
+            let round = PullRound(context: context, confirmed: confirmed, isHolding: isHolding)
             return (try await round.apply(listing(items, isWhole: true)), next)
         case .changes(let changed, let removed, let next):
-            var result = try await apply(changed, removed)
+            var round = self
+            round.isHolding = false
+            var result = try await round.apply(changed, removed)
             keep(besides: Set(changed.map(\.path)).union(removed), in: &result)
             return (result, next)
         }
@@ -186,6 +191,7 @@ struct PullRound: Sendable {
     /// at least half of it and more than a thousand items. Deleting a large part of a small drive is ordinary.
     /// - Parameter believed: how much more is missing of which the user said that it was deleted: as if that had not been.
     private func isSuspicious(missing: Int, believed: Int) async throws -> Bool {
+        if isHolding { return missing > 0 }
         guard missing > 10 else { return false }
         let count = try await context.index.baseCount(context.container.id) - believed
         return missing == count || missing > 1000 && missing * 2 >= count

@@ -295,6 +295,9 @@ final class SyncEngine: Sendable {
         }
     }
 
+    /// There as long as deletions at the provider are held; how many there were at first.
+    private var holdingKey: String { "held.\(context.container.id)" }
+
     private var cursorKey: String { "cursor.\(context.container.id)" }
 
     private func pull() async throws -> PullResult {
@@ -308,11 +311,15 @@ final class SyncEngine: Sendable {
         }
         let confirmed = former.confirmed
         do {
+            let wasHolding = try await context.index.value(holdingKey) != nil
             let round = PullRound(
-                context: context, confirmed: confirmed, held: former.held,
+                context: context, confirmed: confirmed, held: former.held, isHolding: wasHolding,
                 isToldAll: former.heldCursor == nil && !context.provider.capabilities.announcements)
             let (result, next) = try await round.run(since: whole ? nil : former.heldCursor ?? cursor)
             if result.isComplete, next != cursor { try await context.index.setValue(key, next?.rawValue) }
+            if result.held.isEmpty == wasHolding {
+                try await context.index.setValue(holdingKey, wasHolding ? nil : "\(result.held.count)")
+            }
             state.withLock { state in
                 if !result.isDone { state.mustPull = state.mustPull || result.left > 0 || result.applied > 0 }
                 state.heldCursor = result.isDone && !result.held.isEmpty ? next : nil
