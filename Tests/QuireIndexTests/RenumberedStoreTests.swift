@@ -1,3 +1,4 @@
+import Glibc
 import QuireCore
 import Testing
 
@@ -108,6 +109,48 @@ struct RenumberedStoreTests {
             _ = await drive.rescan()
             #expect(try await ids(drive, ["two", "one", "two/doc", "one/doc", "b", "a"]) == before)
             #expect(try await drive.pendingText() == ["a: moved", "b: moved", "one: moved", "two: moved"])
+        }
+    }
+
+    @Test(
+        "a placeholder whose version went on since it was made is followed, alone and with its directory",
+        arguments: ["2", "1"])
+    func laterVersion(version: String) async throws {
+        try await withDrive { drive in
+            for path in ["one", "two"] as [RelativePath] { try drive.makeDirectory(path) }
+            try await drive.acknowledge("one", "two")
+            try await createDataless(drive, "one/doc", version: "1")
+            try await drive.acknowledge("one/doc", version: version)
+            let before = try await ids(drive, ["one/doc"])
+            drive.isWatched = false
+            try drive.rename("one/doc", "two/other")
+            let report = try #require(await drive.rescan())
+            #expect((report.added, report.moved, report.removed) == (0, 1, 0))
+            #expect(try await ids(drive, ["two/other"]) == before)
+            #expect(try await drive.item("two/other").base?.version == ProviderVersion(version))
+            #expect(try await drive.pendingText() == ["two/other: moved"])
+        }
+    }
+
+    @Test("where numbers are dealt out anew, its content's checksum tells the same", arguments: [true, false])
+    func laterVersionByChecksum(isSame: Bool) async throws {
+        try await withDrive { drive in
+            let checksum = ContentChecksum(bytes: Array(0..<32))
+            try await createDataless(drive, "a", version: "1")
+            let mark = Placeholder(version: ProviderVersion("1"), container: .default, checksum: checksum).encoded
+            #expect(setxattr(drive.store + "/a", StoreAttribute.placeholder, mark, mark.count, 0) == 0)
+            try drive.chmod("a", 0o644)
+            try await drive.acknowledge("a", version: "2")
+            let known = isSame ? checksum : ContentChecksum(bytes: Array(1..<33))
+            let before = try await drive.item("a").id
+            try await drive.index.write("a test") { db in
+                try db.run("UPDATE bases SET checksum = ?", .blob(try #require(known).bytes))
+                try db.setMeta(MetaKey.renumbered, "1")
+            }
+            drive.isWatched = false
+            try drive.rename("a", "b")
+            _ = await drive.rescan()
+            #expect(try await (drive.item("b").id == before) == isSame)
         }
     }
 

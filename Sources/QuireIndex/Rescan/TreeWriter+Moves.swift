@@ -58,20 +58,36 @@ extension TreeWriter {
 
     /// Whether the row is that of the entry, whose inode it names.
     ///
+    /// A base goes on to versions of the same content, as when a time was set or a server gives what is moved another one; the
+    /// mark stays what it was when the placeholder was made. So a mark that names the base is proof, and one that does not is
+    /// none of the contrary.
+    ///
     /// - Parameters:
     ///   - own: the row at the entry's place.
     ///   - mark: what the entry stands for, where it is a placeholder that says so.
     private func isSource(
         _ source: ItemRow, _ entry: StoreLister.Entry, _ own: ItemRow?, _ mark: Placeholder?
     ) throws -> Bool {
+        let isRenumbered = try db.meta(MetaKey.renumbered) != nil
         if let mark {
-            guard let base = source.base else { return false }
-            let version = try db.first("SELECT version FROM bases WHERE id = ?", .integer(base.id)) { $0.text(0) }
-            return mark.version.rawValue == version && mark.container.rawValue == base.container
+            guard source.base?.container == mark.container.rawValue else { return false }
+            // Documents with the same content may have the same version.
+            if isRenumbered, let own, own.id != source.id, try isOf(mark, own) { return false }
+            if try isOf(mark, source) { return true }
+            return !isRenumbered && own?.base == nil && source.isCertainly(entry.local)
         }
-        if try db.meta(MetaKey.renumbered) != nil { return false }
+        if isRenumbered { return false }
         guard let own, own.id != source.id, own.local.kind == entry.local.kind else { return true }
         return try source.isCertainly(entry.local) && isRing(from: source, to: own)
+    }
+
+    /// Whether the mark names the version of a row's base, or one with its content.
+    private func isOf(_ mark: Placeholder, _ row: ItemRow) throws -> Bool {
+        guard let base = row.base, base.container == mark.container.rawValue else { return false }
+        let named = try placeholder(row)
+        if named.version == mark.version { return true }
+        guard let checksum = mark.checksum else { return false }
+        return named.checksum == checksum
     }
 
     /// Whether a directory with the row's inode has anything of what the row has in it: a number that was free is soon that

@@ -86,8 +86,8 @@ extension TreeWriter {
         return Array(known.values)
     }
 
-    /// What the placeholder of a row says of itself.
-    private func placeholder(_ row: ItemRow) throws -> Placeholder {
+    /// What a placeholder of a row's base says of itself.
+    func placeholder(_ row: ItemRow) throws -> Placeholder {
         let found = try row.base.flatMap { base in
             try db.first("SELECT version, container, checksum FROM bases WHERE id = ?", .integer(base.id)) {
                 Placeholder(
