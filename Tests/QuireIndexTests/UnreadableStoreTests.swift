@@ -1,3 +1,4 @@
+import CLinux
 import Glibc
 import QuireCore
 import Testing
@@ -109,6 +110,62 @@ struct UnreadableStoreTests {
             while !drive.index.unreadPlaces.isEmpty { await changes.next() }
             _ = await drive.index.rescanFinished()
             #expect(try await drive.pendingText() == ["dir/b: content metadata"])
+        }
+    }
+
+    @Test("a placeholder that nobody may write to gets its mark again, and keeps its mode")
+    func readOnlyMark() async throws {
+        try await withDocuments { drive in
+            drive.isWatched = true
+            try drive.chmod("c", 0o444)
+            try await drive.index.settle()
+            drive.isWatched = false
+            let before = try await drive.pendingText()
+            #expect(removexattr(drive.store + "/c", StoreAttribute.placeholder) == 0)
+            let report = try #require(await drive.rescan())
+            #expect(report.unread.isEmpty)
+            #expect(try await drive.item("c").local.isDataless)
+            #expect(getxattr(drive.store + "/c", StoreAttribute.placeholder, nil, 0) > 0)
+            #expect(try drive.present("c").mode == 0o444)
+            #expect(try await drive.pendingText() == before)
+        }
+    }
+
+    @Test("a mark that cannot be renewed is tried again in its directory alone; once it is, all is compared")
+    func refusedMark() async throws {
+        try await withDocuments(unreadPause: .milliseconds(1)) { drive in
+            drive.isWatched = true
+            try drive.makeDirectory("other")
+            try await drive.acknowledge("other")
+            drive.isWatched = false
+            #expect(removexattr(drive.store + "/dir/a", StoreAttribute.placeholder) == 0)
+            drive.faults.refuseMarks(error: ENOSPC)
+            let report = try #require(await drive.rescan())
+            #expect(report.unread.map(\.path) == ["dir/a"])
+            #expect(report.unread.map(\.failure) == [.renewing])
+            let openings = drive.faults.openings(of: "other")
+            var refusals = drive.faults.refusals.makeAsyncIterator()
+            for _ in 0..<4 { await refusals.next() }
+            #expect(drive.faults.openings(of: "other") == openings)
+            #expect(try await !drive.index.isRescanned("dir"))
+            var changes = drive.index.changes().makeAsyncIterator()
+            drive.faults.end()
+            while !drive.index.unreadPlaces.isEmpty { await changes.next() }
+            _ = await drive.index.rescanFinished()
+            #expect(try await drive.item("dir/a").local.isDataless)
+            #expect(try await drive.pendingText() == [])
+            #expect(try await drive.index.isRescanned("dir"))
+        }
+    }
+
+    @Test("what has to wait for something else names that")
+    func message() async throws {
+        try await withDocuments { drive in
+            try drive.replace("c", "another document")
+            drive.faults.lock("dir", error: EACCES)
+            let report = try #require(await drive.rescan())
+            let place = try #require(report.unread.first { $0.path == "c" })
+            #expect(place.message.hasPrefix("may have to do with dir, which cannot be looked at (Permission denied):"))
         }
     }
 

@@ -89,6 +89,17 @@ import Testing
         #expect(try PlaceholderMark(of: writing.rawValue, writing.status()) == .stale)
     }
 
+    @Test("is not what cannot be read: that it has no content is not known")
+    func unreadableContent() throws {
+        _ = try install(Placeholder(version: ProviderVersion("v"), container: .default), size: 7, as: "doc")
+        let status = try directory.tree.requiredStatus(at: "doc")
+        // Nothing is at the first address of a process: reading there fails as a bad sector does.
+        let memory = open("/proc/self/mem", O_RDONLY | O_CLOEXEC)
+        #expect(memory >= 0)
+        defer { close(memory) }
+        #expect(throws: UnreadableContent(errno: EIO)) { try PlaceholderMark.isZeros(memory, status) }
+    }
+
     @Test(
         "stays one where a copy of it, as backups make them, has its zeros on the disk", arguments: [50_000, 1 << 20])
     func copied(count: Int) throws {

@@ -18,13 +18,13 @@ package enum PlaceholderMark: Sendable, Hashable {
     /// Looks at an open file (not by O_PATH), for any thread; where its position is afterwards is not said.
     ///
     /// One system call where there is no mark, one more for a placeholder. Of other files with a mark it reads what is on the
-    /// disk, up to the first byte other than zero. The mark of a file that must not be read is believed.
+    /// disk, up to the first byte other than zero. The mark of a file that cannot be read is believed.
     ///
     /// - Parameter status: of that file.
     package init(of descriptor: Int32, _ status: FileStatus) {
         if fgetxattr(descriptor, StoreAttribute.placeholder, nil, 0) < 0 {
             self = .absent
-        } else if Self.isZeros(descriptor, status) {
+        } else if (try? Self.isZeros(descriptor, status)) ?? true {
             self = .counts
         } else {
             self = .stale
@@ -33,12 +33,15 @@ package enum PlaceholderMark: Sendable, Hashable {
 
     /// Whether an open file is as a placeholder is, but for its mark: it has a size, and no byte other than zero. Reads as
     /// `init` does.
-    package static func isZeros(_ descriptor: Int32, _ status: FileStatus) -> Bool {
-        status.mayBePlaceholder && !hasContent(descriptor, most: max(status.blocks, 128) * 4096)
+    package static func isZeros(
+        _ descriptor: Int32, _ status: FileStatus
+    ) throws(UnreadableContent) -> Bool {
+        guard status.mayBePlaceholder else { return false }
+        return try !hasContent(descriptor, most: max(status.blocks, 128) * 4096)
     }
 
     /// - Parameter most: how many bytes are read: no more can have been written, unless the filesystem knows no holes.
-    private static func hasContent(_ descriptor: Int32, most: Int64) -> Bool {
+    private static func hasContent(_ descriptor: Int32, most: Int64) throws(UnreadableContent) -> Bool {
         var (offset, left) = (off_t(0), most)
         while left > 0 {
             let data = lseek(descriptor, offset, quire_SEEK_DATA)
@@ -54,9 +57,10 @@ package enum PlaceholderMark: Sendable, Hashable {
             case .closed:
                 // Opened for writing only.
                 let reading = open("/proc/self/fd/\(descriptor)", O_RDONLY | O_CLOEXEC)
-                guard reading >= 0 else { return false }
+                guard reading >= 0 else { throw UnreadableContent(errno: errno) }
                 defer { close(reading) }
-                return hasContent(reading, most: most)
+                return try hasContent(reading, most: most)
+            case .failed(let errno): throw UnreadableContent(errno: errno)
             }
         }
         return false
@@ -67,14 +71,22 @@ package enum PlaceholderMark: Sendable, Hashable {
         case content
         case end
         case closed
+        case failed(errno: Int32)
     }
 
     private static func portion(of descriptor: Int32, at offset: off_t) -> Portion {
         withUnsafeTemporaryAllocation(byteCount: 64 << 10, alignment: 16) { buffer in
             let count = pread(descriptor, buffer.baseAddress, buffer.count, offset)
-            if count < 0, errno == EBADF { return .closed }
+            if count < 0 { return errno == EBADF ? .closed : .failed(errno: errno) }
             guard count > 0 else { return .end }
             return buffer[..<count].allSatisfy { $0 == 0 } ? .zeros(count) : .content
         }
     }
+}
+
+/// What is in a file could not be read: neither that it has content nor that it has none.
+package struct UnreadableContent: Error, Sendable, Hashable {
+    package var errno: Int32
+
+    package init(errno: Int32) { self.errno = errno }
 }

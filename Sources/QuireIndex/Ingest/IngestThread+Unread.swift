@@ -6,6 +6,7 @@ import QuireCore
 /// ```
 /// rescan ends ─▶ unread places ─▶ a minute passed, or a directory's attributes changed ─▶ one can be read ─▶ whole rescan
 ///                                                                                       none can          ─▶ a minute
+///                    a mark could not be renewed ─▶ a minute passed ─▶ its directory alone ─▶ it was ─▶ whole rescan
 /// ```
 extension IngestThread {
     /// Takes over what a rescan could not look at, and tells the user of it.
@@ -30,13 +31,17 @@ extension IngestThread {
     func lookAgain() {
         guard !unread.isEmpty, rescan == nil, Self.monotonic() >= nextLook else { return }
         nextLook = Self.monotonic() + unreadPause
-        if unread.values.contains(where: canBeRead) { startWholeRescan(unasked: true) }
+        if unread.values.contains(where: canBeRead) { return startWholeRescan(unasked: true) }
+        // Whether a mark can be renewed is told by doing it; in a few directories, as on a full disk none may do.
+        let unrenewed = unread.filter { $0.value.failure == .renewing && $0.value.cause == $0.value.path }
+        suspects.formUnion(unrenewed.keys.shuffled().prefix(16))
     }
 
     private func canBeRead(_ place: UnreadPlace) -> Bool {
         switch lister.look(at: place.cause) {
         case .nothing: return true
         case .unknown: return false
+        case .entry where place.failure == .renewing: return false
         case .entry(let status):
             guard status.kind == .directory else { return true }
             do {

@@ -88,12 +88,12 @@ struct Rescan {
     /// - Parameter cause: where it may come from, if that is what cannot be looked at.
     mutating func note(
         unread entry: RelativePath, in directory: Int64, because cause: RelativePath? = nil, _ errno: Int32,
-        _ now: Int64
+        _ now: Int64, _ failure: UnreadPlace.Failure = .looking
     ) {
         note(
             UnreadPlace(
-                directory: ItemID(directory), path: entry, cause: cause ?? entry, isWhole: false, errno: errno,
-                since: FileTime(nanoseconds: now)))
+                directory: ItemID(directory), path: entry, cause: cause ?? entry, failure: failure, isWhole: false,
+                errno: errno, since: FileTime(nanoseconds: now)))
     }
 
     /// Whether it cannot be told yet what an entry is that lies where a placeholder was; that is noted then. While something
@@ -108,7 +108,8 @@ struct Rescan {
         let causes = unread.values.sorted { $0.path.bytes.lexicographicallyPrecedes($1.path.bytes) }
         guard let place = causes.first else { return false }
         note(
-            unread: path.appending(FileName(unchecked: name)), in: directory, because: place.cause, place.errno, now)
+            unread: path.appending(FileName(unchecked: name)), in: directory, because: place.cause, place.errno, now,
+            place.failure)
         return true
     }
 

@@ -1,5 +1,6 @@
 import CLinux
 import Glibc
+import QuireCore
 
 /// The system calls by which the store is looked at; tests have them fail.
 struct StoreCalls: Sendable {
@@ -13,4 +14,9 @@ struct StoreCalls: Sendable {
         @Sendable (_ directory: Int32, _ name: UnsafePointer<CChar>, _ into: UnsafeMutablePointer<stat>) -> Int32 = {
             fstatat($0, $1, $2, AT_SYMLINK_NOFOLLOW)
         }
+
+    /// Writes what a placeholder says of itself to an open file; -1 with errno set.
+    var setMark: @Sendable (_ file: Int32, _ value: [UInt8]) -> Int32 = {
+        fsetxattr($0, StoreAttribute.placeholder, $1, $1.count, 0)
+    }
 }

@@ -200,13 +200,27 @@ struct StoreLister: Sendable {
         guard fstat(file, &found) == 0 else { throw ListError(errno: errno) }
         // Another file since: its event tells.
         guard UInt64(found.st_ino) == entry.status.inode else { return true }
-        guard PlaceholderMark.isZeros(file, FileStatus(found)) else { return false }
-        let value = placeholder.encoded
-        guard fsetxattr(file, StoreAttribute.placeholder, value, value.count, 0) == 0, fsync(file) == 0,
-            fstat(file, &found) == 0
-        else { throw ListError(errno: errno) }
+        do throws(UnreadableContent) {
+            guard try PlaceholderMark.isZeros(file, FileStatus(found)) else { return false }
+        } catch {
+            throw ListError(errno: error.errno)
+        }
+        // Not written through: if it is lost, so is the time of its change, and the next rescan renews it again.
+        try mark(file, placeholder.encoded, mode: found.st_mode & 0o7777)
+        guard fstat(file, &found) == 0 else { throw ListError(errno: errno) }
         entry.status = FileStatus(found)
         return true
+    }
+
+    /// Marks an open file. The owner of one that nobody may write to may do that only while it may be written to.
+    private func mark(_ file: Int32, _ value: [UInt8], mode: mode_t) throws(ListError) {
+        if calls.setMark(file, value) == 0 { return }
+        guard errno == EACCES, mode & S_IWUSR == 0, fchmod(file, mode | S_IWUSR) == 0 else {
+            throw ListError(errno: errno)
+        }
+        let failure = calls.setMark(file, value) == 0 ? nil : ListError(errno: errno)
+        guard fchmod(file, mode) == 0 else { throw ListError(errno: errno) }
+        if let failure { throw failure }
     }
 
     /// A descriptor of the directory; nil with errno set.

@@ -18,11 +18,11 @@ extension TreeWriter {
         guard let listing else { return }
         rescan.report.directories += 1
         rescan.undecided[id] = nil
-        let (moved, unclear) = try followMoves(
-            listing.entries, to: row, try known(in: id, but: listing), path, &rescan, lister)
+        let before = try known(in: id, but: listing)
+        let (moved, unclear) = try followMoves(listing.entries, to: row, before, path, &rescan, lister)
         let known = try compare(
-            listing.entries, in: row, path, try known(in: id, but: listing), moved: moved, unclear: unclear, &rescan,
-            lister)
+            listing.entries, in: row, path, moved.isEmpty ? before : try known(in: id, but: listing), moved: moved,
+            unclear: unclear, &rescan, lister)
         rescan.missing += known.map { Rescan.Missing(id: $0.id, parent: $0.parent, name: $0.name) }
         for name in listing.unread {
             let place = path.appending(FileName(unchecked: name))
@@ -61,7 +61,7 @@ extension TreeWriter {
                     isDataless = isRenewed
                 } catch let error as ListError {
                     let place = path.appending(FileName(unchecked: entry.name))
-                    rescan.note(unread: place, in: id, error.errno, now)
+                    rescan.note(unread: place, in: id, error.errno, now, .renewing)
                     continue
                 }
             }

@@ -20,10 +20,25 @@ extension TreeWriter {
     /// Notes where inodes may have been numbered anew: the home was copied, or restored.
     private func meetFilesystem(_ filesystem: String?, isOther: Bool) throws {
         let before = try db.meta(MetaKey.filesystem)
-        if isOther || before != nil && filesystem != nil && before != filesystem {
+        if try isOther || before != nil && filesystem != nil && before != filesystem && !namesFiles() {
             try db.setMeta(MetaKey.renumbered, "1")
         }
         if let filesystem, filesystem != before { try db.setMeta(MetaKey.filesystem, filesystem) }
+    }
+
+    /// Whether a file is the very one that its row names: then the inodes are the former ones, whatever the system calls the
+    /// file system. Its word for some goes by the number of the device, which is another with each order of the disks. No
+    /// copy has the time of change of what it was made of.
+    private func namesFiles() throws -> Bool {
+        let rows = try db.all(
+            "SELECT \(ItemRow.columns) FROM \(ItemRow.tables) WHERE i.role = ? ORDER BY i.id LIMIT 256",
+            .integer(ItemRow.Role.entry.rawValue), read: ItemRow.init)
+        return try rows.contains { row in
+            guard row.local.kind == .file, row.parent != Schema.limbo, let path = try path(of: row),
+                case .entry(let status) = placeInStore(path)
+            else { return false }
+            return status.fingerprint == row.local.fingerprint
+        }
     }
 
     /// - Returns: whether it is another directory than before.

@@ -7,6 +7,14 @@ package import QuireCore
 /// compared. It is looked at again every minute, and when its attributes change; once it can be read, everything is
 /// compared anew.
 package struct UnreadPlace: Sendable, Hashable {
+    /// What the system did not do.
+    package enum Failure: Sendable, Hashable {
+        /// Tell what is there.
+        case looking
+        /// Have a file that may have lost its mark as a placeholder be read, and marked again.
+        case renewing
+    }
+
     /// The directory.
     package var directory: ItemID
     /// Of the directory, or of what could not be looked at in it (the first, where there are several); below the drive's
@@ -14,6 +22,7 @@ package struct UnreadPlace: Sendable, Hashable {
     package var path: RelativePath
     /// What the system did not tell of: that, or where an entry in the directory may come from.
     package var cause: RelativePath
+    package var failure: Failure = .looking
     /// Nothing in the directory could be looked at, so nothing below it.
     package var isWhole: Bool
     package var errno: Int32
@@ -26,7 +35,15 @@ package struct UnreadPlace: Sendable, Hashable {
 
     /// For people.
     package var message: String {
-        "cannot be looked at (\(String(cString: strerror(errno)))): nothing in it counts as deleted or changed here, and "
-            + "nothing is brought to it, until it can be. It is tried again every minute"
+        let reason = String(cString: strerror(errno))
+        let failed =
+            switch failure {
+            case .looking: "cannot be looked at (\(reason))"
+            case .renewing: "has lost its mark as a document that is not here, and cannot get it again (\(reason))"
+            }
+        let what = cause == path ? failed : "may have to do with \(cause), which \(failed)"
+        let place = cause == path && failure == .looking ? "it" : "its directory"
+        return "\(what): nothing in \(place) counts as deleted or changed here, and nothing is brought to it, until "
+            + "that can be. It is tried again every minute"
     }
 }

@@ -15,7 +15,12 @@ extension ChangeSender {
         return try await context.store { () throws(StoreError) in
             let file = try tree.openForReading(path)
             let status = try file.status()
-            return status.size == base.size && PlaceholderMark.isZeros(file.rawValue, status)
+            guard status.size == base.size else { return false }
+            do throws(UnreadableContent) {
+                return try PlaceholderMark.isZeros(file.rawValue, status)
+            } catch {
+                throw StoreError(errno: error.errno, "read", path.description)
+            }
         }
     }
 

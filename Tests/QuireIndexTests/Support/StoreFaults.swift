@@ -8,6 +8,14 @@ import Synchronization
 final class StoreFaults: Sendable {
     /// The errno of each name that cannot be looked at, and of each directory that cannot be opened.
     private let errors = Lock<(status: [String: Int32], open: [String: Int32])>(([:], [:]))
+    /// The errno of marking any file.
+    private let marking = Lock<Int32?>(nil)
+    private let opened = Lock<[String: Int]>([:])
+    /// Each time that marking a file failed.
+    let refusals: AsyncStream<Void>
+    private let refused: AsyncStream<Void>.Continuation
+
+    init() { (refusals, refused) = AsyncStream.makeStream() }
 
     var calls: StoreCalls {
         let plain = StoreCalls()
@@ -16,7 +24,17 @@ final class StoreFaults: Sendable {
             fails(errors.withLock { $0.status[String(cString: name)] }) ?? plain.status(directory, name, status)
         }
         calls.open = { [self] directory, name in
-            fails(errors.withLock { $0.open[String(cString: name)] }) ?? plain.open(directory, name)
+            opened.withLock { $0[String(cString: name), default: 0] += 1 }
+            return fails(errors.withLock { $0.open[String(cString: name)] }) ?? plain.open(directory, name)
+        }
+        calls.setMark = { [self] file, value in
+            var status = stat()
+            let isClosed = fstat(file, &status) == 0 && status.st_mode & S_IWUSR == 0
+            guard let failure = fails(marking.withLock { $0 } ?? (isClosed ? EACCES : nil)) else {
+                return plain.setMark(file, value)
+            }
+            refused.yield()
+            return failure
         }
         return calls
     }
@@ -35,6 +53,15 @@ final class StoreFaults: Sendable {
     /// Directories with this name cannot be opened.
     func lock(_ name: String, error: Int32) { errors.withLock { $0.open[name] = error } }
 
+    /// No file can be marked as a placeholder. One that nobody may write to never can, as for who is not root.
+    func refuseMarks(error: Int32) { marking.withLock { $0 = error } }
+
+    /// How often directories with this name were opened.
+    func openings(of name: String) -> Int { opened.withLock { $0[name] ?? 0 } }
+
     /// All is well again.
-    func end() { errors.withLock { $0 = ([:], [:]) } }
+    func end() {
+        errors.withLock { $0 = ([:], [:]) }
+        marking.withLock { $0 = nil }
+    }
 }
