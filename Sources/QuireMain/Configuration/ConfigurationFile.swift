@@ -33,9 +33,24 @@ struct ConfigurationFile: Sendable {
         let (former, configuration) = try changed(change)
         guard configuration != former else { return configuration }
         // First: where that fails nothing was changed.
+        let last = try kept?.bytes()
         try kept?.keep(Self.bytes(configuration), of: path)
-        try write(configuration)
+        do {
+            try write(configuration)
+        } catch {
+            try keepAgain(last, after: error)
+        }
         return configuration
+    }
+
+    /// Has the home keep what it had kept, where that was never configured which it keeps by now.
+    private func keepAgain(_ bytes: [UInt8]?, after error: QuireError) throws(QuireError) -> Never {
+        do throws(QuireError) {
+            try kept?.putBack(bytes)
+        } catch let left {
+            throw QuireError(error.code, "\(error.message); \(left.message)", remedy: error.remedy)
+        }
+        throw error
     }
 
     /// What the file says, and what `update` would make of that.

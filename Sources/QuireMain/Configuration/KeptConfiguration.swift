@@ -18,6 +18,14 @@ struct KeptConfiguration: Sendable, Equatable {
         try DurableFile.replace(path, with: bytes)
     }
 
+    /// All that is kept, with the comment; nil where nothing is.
+    func bytes() throws(QuireError) -> [UInt8]? { try DurableFile.read(path) }
+
+    /// Has it as `bytes()` told it.
+    func putBack(_ bytes: [UInt8]?) throws(QuireError) {
+        if let bytes { try DurableFile.replace(path, with: bytes) } else { try DurableFile.remove(path) }
+    }
+
     /// The path of the file whose text is kept; nil where none is, or it cannot be told.
     func origin() throws(QuireError) -> String? {
         guard let bytes = try DurableFile.read(path), bytes.starts(with: Self.heading.utf8) else { return nil }
