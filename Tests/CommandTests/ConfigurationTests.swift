@@ -254,6 +254,37 @@ struct HomeLocationTests {
         #expect(stat(here.kept.path, &status) == 0 && status.st_mode & 0o777 == 0o600)
     }
 
+    @Test("A copy of a home is not said to have the configuration of the one that it was copied from")
+    func copiedHome() throws {
+        let directory = try TemporaryDirectory()
+        let root = directory.path
+        let usual = ["XDG_DATA_HOME": root, "HOME": "\(root)/u"]
+        let there = try location(nil, usual)
+        try there.configuration.write(.new(home: there.home, deviceName: "n", deviceID: "d"))
+        try there.configuration.keepCopy()
+        let copy = try directory.make("backup")
+        let kept = try #require(try DurableFile.read(there.kept.path))
+        try DurableFile.replace("\(copy)/config.toml.last", with: kept)
+        for (option, more) in [(copy, [:]), (nil, ["QUIRE_HOME": copy])] as [(String?, [String: String])] {
+            #expect(
+                try loss(option, usual.merging(more) { $1 })?.hasSuffix(
+                    "`install -D -m 600 \(copy)/config.toml.last \(copy)/config.toml`") == true)
+        }
+    }
+
+    @Test("Where the configuration cannot be written, what it says is kept still", arguments: [true, false])
+    func keptUnwritten(isKept: Bool) throws {
+        let directory = try TemporaryDirectory()
+        let here = try location(directory.path, [:])
+        try here.configuration.write(.new(home: "/h", deviceName: "n", deviceID: "d"))
+        if isKept { try here.configuration.keepCopy() }
+        let kept = try DurableFile.read(here.kept.path)
+        // In the place of what would replace it.
+        _ = try directory.make("config.toml.\(getpid()).new")
+        #expect(throws: QuireError.self) { _ = try here.configuration.update { $0.parallel = 9 } }
+        #expect(try DurableFile.read(here.kept.path) == kept && (kept != nil) == isKept)
+    }
+
     @Test("--home before the subcommand is taken out")
     func leading() {
         var seen: [String] = []

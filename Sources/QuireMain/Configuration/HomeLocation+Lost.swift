@@ -17,8 +17,10 @@ extension HomeLocation {
 
     private func remedyOfLoss() throws(QuireError) -> String {
         let places = [try kept.origin(), DriveHome(path: home).configPath]
-        if let other = places.compactMap(\.self).first(where: { $0 != configurationPath && Self.isThere($0) }) {
-            return "Its configuration is \(other): \(way(to: other))"
+        if let other = places.compactMap(\.self).first(where: { $0 != configurationPath && Self.isThere($0) }),
+            let way = way(to: other)
+        {
+            return "Its configuration is \(other): \(way)"
         }
         guard Self.isThere(kept.path) else {
             let other =
@@ -32,13 +34,14 @@ extension HomeLocation {
             + "`install -D -m 600 \(ShellWord.quoted(kept.path)) \(ShellWord.quoted(configurationPath))`"
     }
 
-    /// How the configuration at another path is found.
-    private func way(to other: String) -> String {
+    /// How the configuration at another path is found; nil where it is that of another home, of which this one is a copy.
+    private func way(to other: String) -> String? {
         if other == DriveHome(path: home).configPath { return "name the home, with --home \(ShellWord.quoted(home))" }
         let end = "/quire/config.toml"
         guard other.hasSuffix(end) else {
             return "`install -D -m 600 \(ShellWord.quoted(other)) \(ShellWord.quoted(configurationPath))`"
         }
+        guard given == nil || home == usual else { return nil }
         let variable = "XDG_CONFIG_HOME=\(ShellWord.quoted(String(other.dropLast(end.count))))"
         return given == nil ? "set \(variable)" : "leave --home and QUIRE_HOME away, with \(variable)"
     }

@@ -8,6 +8,8 @@ struct HomeLocation: Sendable, Equatable {
     let configurationPath: String
     /// The home as it was given; nil: the XDG directories hold both.
     let given: String?
+    /// Where the home is when none is given; nil: nothing tells.
+    let usual: String?
 
     var configuration: ConfigurationFile { ConfigurationFile(path: configurationPath, kept: kept) }
     /// What the configuration said last.
@@ -25,6 +27,9 @@ struct HomeLocation: Sendable, Equatable {
     init(option: String?, environment: (String) -> String?, workingDirectory: String) throws(QuireError) {
         let found = try HomePath(option: option, environment: environment, workingDirectory: workingDirectory)
         home = found.path
+        usual = try? HomePath(
+            option: nil, environment: { $0 == "QUIRE_HOME" ? nil : environment($0) }, workingDirectory: workingDirectory
+        ).path
         if found.isGiven {
             configurationPath = "\(home)/config.toml"
             given = home
