@@ -147,7 +147,13 @@ extension EndToEnd {
                 try await drive.quire("provider", "add", "new", "folder:\(new)", "--default").require(0)
                 try await drive.quire("evict", "g").require(0)
                 try await drive.unmount()
-                try await drive.quire("provider", "remove", "shared").require(0)
+                for command in [
+                    ["provider", "remove", "shared"], ["container", "create", "com.x", "--provider", "shared"],
+                ] {
+                    let refused = await drive.quire(command)
+                    #expect(refused.status == 64 && refused.errors.contains("until the next mount"), "\(refused)")
+                }
+                try remove(drive)
                 let mounted = try await drive.quire("mount", drive.mountpoint).require(0)
                 #expect(mounted.errors.contains("folder:\(shared) only"), "\(mounted)")
                 // A store of its own, as another device would have made it.
@@ -191,6 +197,116 @@ extension EndToEnd {
                 try await drive.sync()
                 try await expectProviderMatches(drive, at: other)
             }
+        }
+
+        @Test(
+            "What is known of one store is not believed of another at its URL",
+            arguments: ["by hand", "added", "checked"])
+        func begunAnew(how: String) async throws {
+            try await Workspace.use { space in
+                let shared = "\(space.root)/shared"
+                let drive = try await space.mounted(provider: shared)
+                try await drive.sh("echo 1 > a; echo 2 > b; mkdir d; echo 3 > d/c")
+                try await drive.sync()
+                try await drive.unmount()
+                try await space.sh("rm -r shared; mkdir shared")
+                if how == "added" {
+                    try rebind(drive, to: try space.directory("other"))
+                    try await drive.quire("provider", "add", "again", "folder:\(shared)", "--default").require(0)
+                } else {
+                    try await space.sh("rm one.home/stores/*")
+                }
+                // That one finds the new store before a mount does.
+                if how == "checked" { _ = await drive.quire("check", "--provider") }
+                let mounted = try await drive.quire("mount", drive.mountpoint).require(0)
+                #expect(mounted.errors.contains("compared anew"), "\(mounted)")
+                try await drive.sync()
+                #expect(try await drive.sh("cat a b d/c") == "1\n2\n3\n")
+                try await expectProviderMatches(drive, at: shared)
+                // Once that is so, it stays.
+                try await drive.unmount()
+                let again = try await drive.quire("mount", drive.mountpoint).require(0)
+                #expect(!again.errors.contains("compared anew"), "\(again)")
+            }
+        }
+
+        @Test("While content is at a store only, no other is accepted at its URL, also where that was forgotten")
+        func begunAnewDataless() async throws {
+            try await Workspace.use { space in
+                let shared = "\(space.root)/shared"
+                let drive = try await space.mounted(provider: shared)
+                try await drive.sh("echo x > f; seq 1000 > g")
+                try await drive.sync()
+                try await drive.quire("evict", "g").require(0)
+                try await drive.unmount()
+                try await space.sh("rm one.home/stores/*; mv shared unplugged; mkdir shared")
+                for _ in 1...2 {
+                    let mounted = try await drive.quire("mount", drive.mountpoint).require(0)
+                    #expect(mounted.errors.contains("has to be that store"), "\(mounted)")
+                    try await drive.quire("sync", "--timeout", "5", limitSeconds: 20).require(75)
+                    #expect(try await space.sh("ls -A shared") == "")
+                    try await drive.unmount()
+                }
+                try await space.sh("rmdir shared; mv unplugged shared")
+                try await drive.mount()
+                try await drive.sync()
+                #expect(try await drive.sh("seq 1000 | cmp - g && echo whole") == "whole\n")
+                try await expectProviderMatches(drive, at: shared)
+            }
+        }
+
+        @Test("A store that moved is the drive's once it was found: what waits then is sent after the next mount")
+        func movedStoreIsBound() async throws {
+            try await Workspace.use { space in
+                let drive = try await space.mounted(provider: "\(space.root)/shared")
+                try await drive.sh("echo x > f; seq 1000 > g; echo y > h")
+                try await drive.sync()
+                try await drive.quire("evict", "g").require(0)
+                try await drive.unmount()
+                try await space.sh("mv shared moved")
+                try rebind(drive, to: "\(space.root)/moved")
+                try await drive.mount()
+                try await drive.sync()
+                try await drive.quire("pause").require(0)
+                try await drive.sh("rm f; echo changed > h")
+                try await drive.unmount()
+                let mounted = try await drive.quire("mount", drive.mountpoint).require(0)
+                #expect(!mounted.errors.contains("kept by"), "\(mounted)")
+                try await drive.quire("resume").require(0)
+                try await drive.sync()
+                #expect(try await drive.sh("ls; cat h") == "g\nh\nchanged\n")
+                try await expectProviderMatches(drive, at: "\(space.root)/moved")
+            }
+        }
+
+        @Test("A container that is made while another store is expected does not have the one there accepted")
+        func containerMeanwhile() async throws {
+            try await Workspace.use { space in
+                let drive = try await space.mounted(provider: "\(space.root)/shared")
+                try await drive.sh("echo x > f; seq 1000 > g")
+                try await drive.sync()
+                try await drive.quire("evict", "g").require(0)
+                try await drive.unmount()
+                let (other, notes) = (try space.directory("other"), try space.directory("notes"))
+                try rebind(drive, to: other)
+                try await drive.mount()
+                try await drive.quire("provider", "add", "notes", "folder:\(notes)").require(0)
+                try await drive.quire("container", "create", "com.x.Notes", "--name", "Notes", "--provider", "notes")
+                    .require(0)
+                try await drive.unmount()
+                try await drive.mount()
+                try await drive.quire("sync", "--timeout", "5", limitSeconds: 20).require(75)
+                #expect(try await space.sh("ls -A other") == "")
+            }
+        }
+
+        /// Takes the provider "shared" out of the configuration, as people do by hand.
+        private func remove(_ drive: Drive) throws {
+            let path = "\(drive.home)/config.toml"
+            let text = try String(contentsOfFile: path, encoding: .utf8)
+            let changed = text.replacing(#/\[\[provider\]\]\nname = "shared"\n([a-z_]+ = .*\n)*/#, with: "")
+            try #require(changed != text)
+            try changed.write(toFile: path, atomically: true, encoding: .utf8)
         }
 
         /// Gives the provider "shared" another URL, as people do by hand.

@@ -25,7 +25,8 @@ struct StoppedDrive: DriveCaller {
         let (index, notes) = try IndexOpener(home: home, logger: Self.logger).open()
         defer { index.index.close() }
         for note in notes { Output.message(note) }
-        return try await LocalCaller(methods: methods(home, index)).call(method, parameters, onPartial: onPartial)
+        let caller = LocalCaller(methods: methods(home, index, keeper: try await keeper(home, index)))
+        return try await caller.call(method, parameters, onPartial: onPartial)
     }
 
     private static let makesHome = [
@@ -39,7 +40,17 @@ struct StoppedDrive: DriveCaller {
         return logger
     }
 
-    private func methods(_ home: OpenHome, _ index: DriveIndex) -> MethodTable {
+    /// The provider that alone has content of the drive, whatever the configuration says by now.
+    private func keeper(_ home: OpenHome, _ index: DriveIndex) async throws(QuireError) -> String? {
+        let binding = ProviderBinding(index: index, stores: KnownStores(home: location.home))
+        do {
+            return try await binding.keeper(home.configuration)
+        } catch {
+            throw QuireError(.unavailable, "who keeps the drive cannot be read: \(error)")
+        }
+    }
+
+    private func methods(_ home: OpenHome, _ index: DriveIndex, keeper: String?) -> MethodTable {
         let configuration = home.configuration
         let view = DriveView(
             catalog: index, tree: index.tree, searchesContent: configuration.content.isOn,
@@ -51,7 +62,7 @@ struct StoppedDrive: DriveCaller {
         CheckMethods(
             index: index, secrets: ProviderSecrets(home: location.home), stores: KnownStores(home: location.home)
         ) { configuration }.addMethods(to: &methods)
-        SetupService(location: location, catalog: index, keeper: nil) { changed, commit in
+        SetupService(location: location, catalog: index, keeper: keeper) { changed, commit in
             try Self.makeDirectories(changed, besides: configuration, in: index.tree)
             try await commit()
             return []

@@ -46,12 +46,14 @@ struct DriveParts: Sendable {
         logger: Logger
     ) async throws -> DriveParts {
         let stores = KnownStores(home: found.location.home)
-        let (configuration, bound) = try await ProviderBinding(index: index, stores: stores).settle(found.configuration)
+        let binding = ProviderBinding(index: index, stores: stores)
+        let (configuration, bound) = try await binding.settle(found.configuration)
         var home = found
         home.configuration = configuration
         let traffic = Traffic(up: configuration.uploadLimit, down: configuration.downloadLimit)
         let factory = ProviderFactory(
-            secrets: ProviderSecrets(home: home.location.home), stores: stores, traffic: traffic, logger: logger)
+            secrets: ProviderSecrets(home: home.location.home), stores: stores, binding: binding, traffic: traffic,
+            logger: logger)
         let containers = try factory.containers(configuration)
         let coordinator = Coordinator(packages: PackageNames(extensions: configuration.packageExtensions))
         let late = LateSync()

@@ -66,7 +66,9 @@ actor LiveSetup {
                 let directory = ContainerDirectory(name: container.name, tree: index.tree)
                 try await Blocking.run { try directory.requireContent() }
             }
-            try await ProviderBinding(index: index, stores: factory.stores).renew(following, containers)
+            // Of the others it is noted, also where another store is expected than was found yet.
+            let new = containers.filter { $0.id != .default && !known.contains($0.id) }
+            try await ProviderBinding(index: index, stores: factory.stores).renew(following, new)
             try await commit()
         } catch {
             mount.setContainerRoots(Self.roots(running))

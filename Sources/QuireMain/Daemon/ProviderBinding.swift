@@ -2,7 +2,8 @@ import QuireCore
 import QuireIndex
 import QuireSync
 
-/// Notices that a container is kept at another URL than before: what the former provider acknowledged says nothing of that.
+/// Notices that a container is kept at another URL than before, or by another store there: what the former one acknowledged says
+/// nothing of that.
 ///
 /// Called before the engines run. All documents are then uploaded to the new provider, and what it has comes here. A container
 /// of which the former alone has content stays there until all of it is here.
@@ -13,7 +14,7 @@ struct ProviderBinding: Sendable {
     /// Has each container bound to the provider that is to keep it now.
     ///
     /// Where none is at the former URL any more, that may have been changed because the store has moved: only that store is
-    /// accepted then.
+    /// accepted then. Nor is what is known believed of a store at the same URL that was forgotten.
     /// - Returns: the configuration as it is to be served, and what there is to say.
     func settle(_ configuration: Configuration) async throws -> (configuration: Configuration, notes: [String]) {
         try await takeOver(configuration)
@@ -21,16 +22,28 @@ struct ProviderBinding: Sendable {
         var notes: [String] = []
         for container in Self.bound(configuration) {
             guard let next = configuration.keeper(of: container) else { continue }
-            guard let former = try await binding(of: container), former.url != next.url else {
-                try await bind(container, to: next)
-                continue
-            }
+            let former = try await former(of: container, next)
+            let isThere = former.url == next.url
+            let isSame = try former.identity != nil && former.identity == expected(of: next)
             let missing = try await index.index.datalessFile(in: container)
-            if let missing, try !isSame(former, next) {
-                let keeper = configuration.providers.first { $0.url == former.url }
+            if isThere {
+                var isKnown = isSame
+                if !isKnown, missing == nil { isKnown = try await bases(of: container).isEmpty }
+                if isKnown {
+                    try await bind(container, to: next, identity: former.identity)
+                    continue
+                }
+            }
+            // What the configuration says of the store at the same URL is the user's word.
+            if let missing, !isSame, !isThere || next.identity == nil {
+                let keeper = isThere ? nil : configuration.providers.first { $0.url == former.url }
                 let others = Self.bound(result).filter { $0 != container }.map(result.providerName(of:))
                 if let keeper, !others.contains(keeper.name) {
                     result.bind(container, to: keeper.name)
+                    result.expect(former.identity, at: keeper.name)
+                    if former.identity == nil || former.identity != result.keeper(of: container)?.identity {
+                        try await forget(container)
+                    }
                     notes.append(
                         "\(Self.name(container)) stays with \(keeper.name), which alone has the content of \(missing): "
                             + "\(next.name) keeps it from the next mount on once everything is here (`quire download .`)"
@@ -39,36 +52,95 @@ struct ProviderBinding: Sendable {
                 }
                 // What it has now may be a copy of what the former had: that says nothing of it either.
                 try await forget(container)
-                try result.expect(stores.identity(at: former.url), at: next.name)
+                result.expect(former.identity, at: next.name)
                 notes.append(
                     "the content of \(missing) is with the store that was at \(former.url) only: until everything is here "
                         + "(`quire download .`), \(next.name) has to be that store")
                 continue
             }
             try await forget(container)
-            try await bind(container, to: next)
-            notes.append("\(Self.name(container)) is kept by \(next.name) from now on")
+            try await bind(container, to: next, identity: isSame ? former.identity : nil)
+            notes.append(
+                isThere
+                    ? "\(Self.name(container)) is compared anew with what \(next.name) has: it may be another store there"
+                    : "\(Self.name(container)) is kept by \(next.name) from now on")
         }
         return (result, notes)
     }
 
-    /// Has an index that was built anew know who keeps which container.
+    /// Has it noted who keeps containers of which nothing was noted yet: new ones, or all in an index that was built anew. What
+    /// their store has to be is noted with it.
     ///
     /// - Parameter configuration: names the containers' providers.
     func renew(_ configuration: Configuration, _ containers: [SyncedContainer]) async throws {
         for container in containers {
             guard let provider = configuration.provider(named: container.providerName) else { continue }
-            try await bind(container.id, to: provider)
+            try await bind(container.id, to: provider, identity: expected(of: provider))
         }
+    }
+
+    /// Notes which store a container's provider was just found to have: what is known from here on is of that.
+    ///
+    /// - Throws: `.unavailable` where it is another store than the one that is known at the URL.
+    func connected(
+        _ container: ContainerID, to provider: Configuration.Provider, _ identity: String
+    ) async throws(QuireError) {
+        do {
+            if let present = try await binding(of: container), present.url == provider.url,
+                let known = present.identity, known != identity
+            {
+                throw QuireError(
+                    .unavailable, "\(provider.url) has another store than before",
+                    remedy: "Bring the former one back, or mount the drive anew if this one is meant")
+            }
+            // First: until it is bound, this tells which store that was.
+            try stores.note(identity, at: provider.url)
+            try await bind(container, to: provider, identity: identity)
+        } catch let error as QuireError {
+            throw error
+        } catch {
+            throw QuireError(.unavailable, "which store keeps \(Self.name(container)) cannot be noted: \(error)")
+        }
+    }
+
+    /// The name of the provider that alone has content of the drive, which it keeps until the next mount; nil where all is here,
+    /// or none of the configuration is that.
+    func keeper(_ configuration: Configuration) async throws -> String? {
+        guard try await index.index.datalessFile(in: .default) != nil,
+            let binding = try await binding(of: .default)
+        else { return nil }
+        return configuration.providers.first { $0.url == binding.url }?.name
     }
 
     private static func name(_ container: ContainerID) -> String {
         container == .default ? "the drive" : "\(container)"
     }
     private static func key(_ container: ContainerID) -> String { "binding.\(container)" }
+    private static func identityKey(_ container: ContainerID) -> String { "identity.\(container)" }
 
     private func binding(of container: ContainerID) async throws -> Binding? {
-        try await index.index.value(Self.key(container)).flatMap(Binding.init(text:))
+        guard var binding = try await index.index.value(Self.key(container)).flatMap(Binding.init(text:)) else {
+            return nil
+        }
+        binding.identity = try await index.index.value(Self.identityKey(container))
+        return binding
+    }
+
+    /// Who kept a container, and which store that was. Where nothing was noted it is taken to have been the next one.
+    private func former(of container: ContainerID, _ next: Configuration.Provider) async throws -> Binding {
+        var former = try await binding(of: container) ?? Binding(name: next.name, url: next.url)
+        // Earlier versions noted no identity.
+        if former.identity == nil { former.identity = try stores.identity(at: former.url) }
+        return former
+    }
+
+    /// What a provider's store has to call itself; nil where any is accepted.
+    private func expected(of provider: Configuration.Provider) throws(QuireError) -> String? {
+        if let given = provider.identity { given } else { try stores.identity(at: provider.url) }
+    }
+
+    private func bases(of container: ContainerID) async throws -> [RelativePath] {
+        try await index.index.baseTree(container: container).map(\.base.path)
     }
 
     /// The containers that sync by themselves.
@@ -91,21 +163,23 @@ struct ProviderBinding: Sendable {
         }
     }
 
-    private func bind(_ container: ContainerID, to provider: Configuration.Provider) async throws {
-        let binding = Binding(name: provider.name, url: provider.url)
-        guard try await self.binding(of: container) != binding else { return }
-        try await index.index.setValue(Self.key(container), binding.text)
-    }
-
-    /// Whether the store that was found at the next provider's URL is the former one.
-    private func isSame(_ former: Binding, _ next: Configuration.Provider) throws(QuireError) -> Bool {
-        guard let known = try stores.identity(at: former.url) else { return false }
-        return try stores.identity(at: next.url) == known
+    /// The identity goes first and comes last: at no time is it noted of another URL than its own.
+    private func bind(
+        _ container: ContainerID, to provider: Configuration.Provider, identity: String?
+    ) async throws {
+        let (key, identityKey) = (Self.key(container), Self.identityKey(container))
+        let binding = Binding(name: provider.name, url: provider.url, identity: identity)
+        let present = try await self.binding(of: container)
+        guard present != binding else { return }
+        if present?.identity != nil, present?.identity != identity || present?.url != provider.url {
+            try await index.index.setValue(identityKey, nil)
+        }
+        try await index.index.setValue(key, binding.text)
+        if let identity { try await index.index.setValue(identityKey, identity) }
     }
 
     private func forget(_ container: ContainerID) async throws {
-        let bases = try await index.index.baseTree(container: container).map(\.base.path)
-        for path in bases where path.components.count == 1 {
+        for path in try await bases(of: container) where path.components.count == 1 {
             index.record(.baseRemoved(container: container, path: path))
         }
         try await index.index.settle()
@@ -113,14 +187,17 @@ struct ProviderBinding: Sendable {
     }
 }
 
-/// Who keeps a container, as the index has it noted: `NAME URL`.
+/// Who keeps a container, as the index has it noted: `NAME URL`, and apart from that the store's identity.
 private struct Binding: Equatable {
     var name: String
     var url: String
+    /// Of the store that what is known is of; nil where none was connected since that was forgotten.
+    var identity: String?
 
-    init(name: String, url: String) {
+    init(name: String, url: String, identity: String? = nil) {
         self.name = name
         self.url = url
+        self.identity = identity
     }
 
     init?(text: String) {

@@ -40,8 +40,9 @@ struct KnownStores: Sendable {
         return entry.identity
     }
 
-    /// Keeps it, for good when this returns.
+    /// Keeps it, for good when this returns; writes nothing where it is kept already.
     func note(_ identity: String, at url: String) throws(QuireError) {
+        guard try self.identity(at: url) != identity else { return }
         let entry = Entry(format: Self.format, identity: identity, url: url)
         do {
             try DurableFile.replace(path(url), with: WireCodec.line(entry))
@@ -66,10 +67,11 @@ struct KnownStore: StoreIdentity {
     let url: String
     /// What it has to call itself whatever is known.
     let given: String?
+    /// Notes which store was found, here and elsewhere.
+    var connected: (@Sendable (String) async throws(QuireError) -> Void)?
 
     func known() throws(QuireError) -> String? { if let given { given } else { try stores.identity(at: url) } }
-    func note(_ identity: String) throws(QuireError) {
-        guard try stores.identity(at: url) != identity else { return }
-        try stores.note(identity, at: url)
+    func note(_ identity: String) async throws(QuireError) {
+        if let connected { try await connected(identity) } else { try stores.note(identity, at: url) }
     }
 }

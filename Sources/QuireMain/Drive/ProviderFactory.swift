@@ -7,6 +7,8 @@ import QuireSync
 struct ProviderFactory: Sendable {
     let secrets: ProviderSecrets
     let stores: KnownStores
+    /// Notes which store keeps which container; nil where nothing follows from finding it.
+    var binding: ProviderBinding?
     /// What the content of all of them passes through.
     let traffic: Traffic
     let logger: Logger
@@ -22,8 +24,14 @@ struct ProviderFactory: Sendable {
             secret: try secrets.source(of: entry), pace: pace, traffic: traffic, logger: logger)
     }
 
-    private func identity(_ entry: Configuration.Provider) -> KnownStore {
-        KnownStore(stores: stores, url: entry.url, given: entry.identity)
+    private func identity(_ entry: Configuration.Provider, of container: ContainerID) -> KnownStore {
+        var store = KnownStore(stores: stores, url: entry.url, given: entry.identity)
+        if let binding {
+            store.connected = { (identity) async throws(QuireError) in
+                try await binding.connected(container, to: entry, identity)
+            }
+        }
+        return store
     }
 
     /// The containers that sync by themselves: the default one, and those with a provider of their own.
@@ -36,14 +44,14 @@ struct ProviderFactory: Sendable {
         var containers = [
             SyncedContainer(
                 id: .default, root: .root, excluded: separate.map { RelativePath([$0.name]) }, providerName: main.name,
-                provider: try provider(main, pace), identity: identity(main))
+                provider: try provider(main, pace), identity: identity(main, of: .default))
         ]
         for container in separate {
             guard let entry = container.provider.flatMap(configuration.provider(named:)) else { continue }
             containers.append(
                 SyncedContainer(
                     id: container.id, root: RelativePath([container.name]), providerName: entry.name,
-                    provider: try provider(entry, pace), identity: identity(entry)))
+                    provider: try provider(entry, pace), identity: identity(entry, of: container.id)))
         }
         return containers
     }

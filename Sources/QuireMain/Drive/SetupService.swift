@@ -10,7 +10,7 @@ actor SetupService {
 
     private let setup: DriveSetup
     private let catalog: any DriveCatalog
-    /// The provider that keeps the drive until the next mount; nil while it is stopped.
+    /// The provider that keeps the drive until the next mount; nil while it is stopped and nothing is with that only.
     private let keeper: String?
     private let apply: Apply
 

@@ -5,7 +5,7 @@ package protocol StoreIdentity: Sendable {
     /// What it has to call itself; nil before it was first connected.
     func known() throws(QuireError) -> String?
     /// Keeps what it calls itself, for good when this returns.
-    func note(_ identity: String) throws(QuireError)
+    func note(_ identity: String) async throws(QuireError)
 }
 
 extension SyncedContainer {
@@ -13,14 +13,16 @@ extension SyncedContainer {
     ///
     /// - Throws: what the provider does; `.unavailable` where it cannot be told which store is meant.
     package func connect() async throws(ProviderError) {
-        let expected = try Self.told { () throws(QuireError) in try identity.known() }
+        let expected = try await Self.told { () throws(QuireError) in try identity.known() }
         let found = try await provider.connect(expected: expected)
-        try Self.told { () throws(QuireError) in try identity.note(found) }
+        try await Self.told { () async throws(QuireError) in try await identity.note(found) }
     }
 
-    private static func told<Value>(_ body: () throws(QuireError) -> Value) throws(ProviderError) -> Value {
+    private static func told<Value: Sendable>(
+        _ body: () async throws(QuireError) -> Value
+    ) async throws(ProviderError) -> Value {
         do {
-            return try body()
+            return try await body()
         } catch {
             throw ProviderError(.unavailable, error.remedy.map { "\(error.message). \($0)" } ?? error.message)
         }
