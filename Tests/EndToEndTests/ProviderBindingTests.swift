@@ -101,6 +101,7 @@ extension EndToEnd {
             index = sqlite3.connect("one.home/index.sqlite")
             key = "user.provider.identity.\(provider)"
             index.execute("INSERT OR REPLACE INTO meta (key, value) VALUES (?, ?)", (key, sys.argv[1]))
+            index.execute("DELETE FROM meta WHERE key = 'user.identity.default'")
             if \(isBound ? 0 : 1): index.execute("DELETE FROM meta WHERE key = 'user.binding.default'")
             index.commit()
             END

@@ -22,9 +22,17 @@ struct ProviderBinding: Sendable {
         var notes: [String] = []
         for container in Self.bound(configuration) {
             guard let next = configuration.keeper(of: container) else { continue }
-            let former = try await former(of: container, next)
-            let isThere = former.url == next.url
-            let isSame = try former.identity != nil && former.identity == expected(of: next)
+            let isThere = try await binding(of: container).map { $0.url == next.url } ?? true
+            let former: Binding
+            let isSame: Bool
+            do {
+                former = try await self.former(of: container, next)
+                isSame = try former.identity != nil && former.identity == expected(of: next)
+            } catch let error as QuireError where isThere {
+                // Nothing is connected there then.
+                notes.append(error.message)
+                continue
+            }
             let missing = try await index.index.datalessFile(in: container)
             if isThere {
                 var isKnown = isSame
