@@ -94,13 +94,26 @@ extension Driver {
         do throws(DriverError) {
             let copy = Descriptor(owning: raw)
             try Self.copy(source, status, to: copy, keepsOwner: runsAsRoot)
-            try StoreCall.check(fsync(copy.raw))
-            try StoreCall.check(fsync(directory.raw))
+            try flush(copy, in: entry.directory)
         } catch {
             _ = name.withCString { unlinkat(directory.raw, $0, 0) }
             throw error
         }
         return try enterCopy(Entry(directory: entry.directory, name: name), in: directory)
+    }
+
+    /// Writes a file and its name through.
+    private func flush(_ file: Descriptor, in directory: Node) throws(DriverError) {
+        let names: Descriptor
+        do throws(DriverError) {
+            names = try resolver.open(directory, O_RDONLY | O_DIRECTORY)
+        } catch {
+            // A directory that may be written to and not be listed.
+            guard error.errno == EACCES else { throw error }
+            return try StoreCall.check(quire_syncfs(file.raw))
+        }
+        try StoreCall.check(fsync(file.raw))
+        try StoreCall.check(fsync(names.raw))
     }
 
     /// Whether the content of a dataless document that a program is about to empty has to be fetched first, to be kept.
