@@ -43,7 +43,7 @@ struct PullRound: Sendable {
     let context: SyncContext
     /// What the user said was deleted indeed. Whether what is missing beside that can be believed is decided without it.
     let confirmed: Set<HeldDeletion>
-    /// What was held before, and is as long as nothing else is told of it; a whole listing decides anew.
+    /// What was held before, and is as long as nothing else is told of it.
     var held: Set<HeldDeletion> = []
     /// Whether deletions are held since an earlier pull: by a listing none is believed then that was not confirmed, however much
     /// has come to the provider meanwhile.
@@ -66,8 +66,7 @@ struct PullRound: Sendable {
             keep(besides: [], in: &result)
             return (result, next ?? cursor)
         case .everything(let items, let next):
-            let round = PullRound(context: context, confirmed: confirmed, isHolding: isHolding)
-            return (try await round.apply(listing(items, isWhole: true)), next)
+            return (try await apply(listing(items, isWhole: true)), next)
         case .changes(let changed, let removed, let next):
             var round = self
             round.isHolding = false
