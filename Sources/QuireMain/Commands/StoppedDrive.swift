@@ -25,8 +25,7 @@ struct StoppedDrive: DriveCaller {
         let (index, notes) = try IndexOpener(home: home, logger: Self.logger).open()
         defer { index.index.close() }
         for note in notes { Output.message(note) }
-        let caller = LocalCaller(methods: methods(home, index, keeper: try await keeper(home, index)))
-        return try await caller.call(method, parameters, onPartial: onPartial)
+        return try await LocalCaller(methods: methods(home, index)).call(method, parameters, onPartial: onPartial)
     }
 
     private static let makesHome = [
@@ -40,18 +39,10 @@ struct StoppedDrive: DriveCaller {
         return logger
     }
 
-    /// The provider that alone has content of the drive, whatever the configuration says by now.
-    private func keeper(_ home: OpenHome, _ index: DriveIndex) async throws(QuireError) -> String? {
-        let binding = ProviderBinding(index: index, stores: KnownStores(home: location.home))
-        do {
-            return try await binding.keeper(home.configuration)
-        } catch {
-            throw QuireError(.unavailable, "who keeps the drive cannot be read: \(error)")
-        }
-    }
-
-    private func methods(_ home: OpenHome, _ index: DriveIndex, keeper: String?) -> MethodTable {
+    private func methods(_ home: OpenHome, _ index: DriveIndex) -> MethodTable {
         let configuration = home.configuration
+        let stores = KnownStores(home: location.home)
+        let binding = ProviderBinding(index: index, stores: stores)
         let view = DriveView(
             catalog: index, tree: index.tree, searchesContent: configuration.content.isOn,
             providerName: { configuration.providerName(of: $0) },
@@ -59,10 +50,10 @@ struct StoppedDrive: DriveCaller {
             containerName: { configuration.displayName(of: $0) })
         var methods = MethodTable()
         ViewMethods(view: view).addMethods(to: &methods)
-        CheckMethods(
-            index: index, secrets: ProviderSecrets(home: location.home), stores: KnownStores(home: location.home)
-        ) { configuration }.addMethods(to: &methods)
-        SetupService(location: location, catalog: index, keeper: keeper) { changed, commit in
+        CheckMethods(index: index, secrets: ProviderSecrets(home: location.home), stores: stores) { configuration }
+            .addMethods(to: &methods)
+        SetupService(location: location, index: index, keeper: { try await binding.keeper(configuration) }) {
+            changed, commit in
             try Self.makeDirectories(changed, besides: configuration, in: index.tree)
             try await commit()
             return []

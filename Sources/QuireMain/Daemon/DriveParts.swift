@@ -95,7 +95,7 @@ struct DriveParts: Sendable {
         return DriveParts(
             home: home, index: index, coordinator: coordinator, mount: mount, sync: sync, view: view,
             setup: SetupService(
-                location: home.location, catalog: index, keeper: configuration.defaultProvider?.name
+                location: home.location, index: index, keeper: { configuration.defaultProvider?.name }
             ) { try await live.apply($0, $1) },
             live: live,
             versions: VersionService(view: view, versions: home.home.keptVersions, staging: home.home.staging),

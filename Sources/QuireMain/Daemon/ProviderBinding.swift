@@ -33,14 +33,14 @@ struct ProviderBinding: Sendable {
                 notes.append(error.message)
                 continue
             }
+            if isThere, isSame {
+                try await bind(container, to: next, identity: former.identity)
+                continue
+            }
             let missing = try await index.index.datalessFile(in: container)
-            if isThere {
-                var isKnown = isSame
-                if !isKnown, missing == nil { isKnown = try await bases(of: container).isEmpty }
-                if isKnown {
-                    try await bind(container, to: next, identity: former.identity)
-                    continue
-                }
+            if isThere, missing == nil, try await bases(of: container).isEmpty {
+                try await bind(container, to: next, identity: former.identity)
+                continue
             }
             // What the configuration says of the store at the same URL is the user's word.
             if let missing, !isSame, !isThere || next.identity == nil {

@@ -1,5 +1,6 @@
 import Glibc
 import QuireCore
+import QuireIndex
 import QuireProviders
 import QuireStore
 
@@ -9,14 +10,17 @@ actor SetupService {
     typealias Apply = @Sendable (Configuration, @escaping @Sendable () async throws -> Void) async throws -> [String]
 
     private let setup: DriveSetup
-    private let catalog: any DriveCatalog
-    /// The provider that keeps the drive until the next mount; nil while it is stopped and nothing is with that only.
-    private let keeper: String?
+    private let index: DriveIndex
+    /// Tells the provider that keeps the drive until the next mount; nil while it is stopped and nothing is with that only.
+    private let keeper: @Sendable () async throws -> String?
     private let apply: Apply
 
-    init(location: HomeLocation, catalog: any DriveCatalog, keeper: String?, apply: @escaping Apply) {
+    init(
+        location: HomeLocation, index: DriveIndex, keeper: @escaping @Sendable () async throws -> String?,
+        apply: @escaping Apply
+    ) {
         self.setup = DriveSetup(location: location)
-        self.catalog = catalog
+        self.index = index
         self.keeper = keeper
         self.apply = apply
     }
@@ -48,26 +52,23 @@ actor SetupService {
 
     /// Content that only the present provider has cannot be given to another.
     private func refuseWhileDataless() async throws {
-        await catalog.settle()
-        let dataless = try await catalog.entries(below: .root).first {
-            $0.isDataless && $0.container == .default
-        }
-        guard let dataless else { return }
+        await index.settle()
+        guard let dataless = try await index.index.datalessFile(in: .default) else { return }
         throw QuireError(
-            .usage, "the content of \(dataless.path) is with the present provider only",
+            .usage, "the content of \(dataless) is with the present provider only",
             remedy: "Bring everything here first: `quire download .`")
     }
 
     private func removeProvider(named name: String) async throws -> SetupMethods.Outcome {
         // Of the one that keeps the drive from then on, too, the configuration says why not.
         if try setup.location.configuration.read()?.configuration.defaultProvider?.name != name {
-            try refuseKeeper(named: name)
+            try await refuseKeeper(named: name)
         }
         return .init(messages: try await apply(try await setup.removeProvider(named: name)) {})
     }
 
-    private func refuseKeeper(named name: String) throws(QuireError) {
-        guard name == keeper else { return }
+    private func refuseKeeper(named name: String) async throws {
+        guard try await keeper() == name else { return }
         throw QuireError(
             .usage, "\(name) keeps the drive until the next mount",
             remedy: "Let the other one take over first: `quire unmount`, then `quire mount`")
@@ -85,7 +86,7 @@ actor SetupService {
 
     private func create(_ container: SetupMethods.Container) async throws -> SetupMethods.Outcome {
         let (setup, configuration) = (setup, try setup.check(container))
-        if let provider = container.provider { try refuseKeeper(named: provider) }
+        if let provider = container.provider { try await refuseKeeper(named: provider) }
         return .init(messages: try await apply(configuration) { try setup.add(container) })
     }
 
