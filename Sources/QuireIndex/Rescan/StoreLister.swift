@@ -166,11 +166,7 @@ struct StoreLister: Sendable {
 
     /// Which version an entry stands for, where it says so and is a placeholder.
     func placeholder(_ entry: Entry, in directory: RelativePath) -> Placeholder? {
-        guard entry.status.mayBePlaceholder, let parent = open(directory) else { return nil }
-        defer { close(parent) }
-        let flags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC
-        let file = FileName(unchecked: entry.name).withCString { openat(parent, $0, flags) }
-        guard file >= 0 else { return nil }
+        guard entry.status.mayBePlaceholder, let file = openFile(entry, in: directory) else { return nil }
         defer { close(file) }
         var found = stat()
         guard fstat(file, &found) == 0, UInt64(found.st_ino) == entry.status.inode,
@@ -190,11 +186,7 @@ struct StoreLister: Sendable {
     func renewMark(
         of entry: inout Entry, in directory: RelativePath, _ placeholder: Placeholder
     ) throws(ListError) -> Bool {
-        guard let parent = open(directory) else { throw ListError(errno: errno) }
-        defer { close(parent) }
-        let flags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC
-        let file = FileName(unchecked: entry.name).withCString { openat(parent, $0, flags) }
-        guard file >= 0 else { throw ListError(errno: errno) }
+        guard let file = openFile(entry, in: directory) else { throw ListError(errno: errno) }
         defer { close(file) }
         var found = stat()
         guard fstat(file, &found) == 0 else { throw ListError(errno: errno) }
@@ -221,6 +213,17 @@ struct StoreLister: Sendable {
         let failure = calls.setMark(file, value) == 0 ? nil : ListError(errno: errno)
         guard fchmod(file, mode) == 0 else { throw ListError(errno: errno) }
         if let failure { throw failure }
+    }
+
+    /// A descriptor of what has the entry's name by now, to read; nil with errno set.
+    private func openFile(_ entry: Entry, in directory: RelativePath) -> Int32? {
+        guard let parent = open(directory) else { return nil }
+        let flags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC
+        let file = FileName(unchecked: entry.name).withCString { openat(parent, $0, flags) }
+        let failure = errno
+        close(parent)
+        errno = failure
+        return file < 0 ? nil : file
     }
 
     /// A descriptor of the directory; nil with errno set.
