@@ -42,7 +42,7 @@ struct DocumentFile: Sendable {
     /// - Parameter keepsOther: what is there is put beside it as a conflict copy first.
     /// - Returns: by what the content is known again.
     func replace(with contents: FileWrapper, keepsOther: Bool) throws -> ContentStamp? {
-        try replace { staged in
+        try staged(install: install) { staged in
             try WrapperWriter().write(contents, to: staged, like: url)
             if keepsOther { try keepOther() }
         }
@@ -51,18 +51,16 @@ struct DocumentFile: Sendable {
 
     /// Puts a copy of `source` in the place of what is there, in one step; on disk when this returns.
     func replace(withCopyOf source: URL) throws {
-        try replace { try DurableCopy.make(of: source, at: $0) }
+        try staged(install: install) { try DurableCopy.make(of: source, at: $0) }
         try flushName()
     }
 
     /// Has the document's name stand for what was put in its place also after a loss of power.
     func flushName() throws { try DurableCopy.flush(namesIn: url.deletingLastPathComponent()) }
 
-    /// Puts what `build` makes at the URL that it is handed, and writes through, in the place of what is there.
-    private func replace(_ build: (URL) throws -> Void) throws { try staged(build, install: install) }
-
-    /// Builds something beside the document; nothing of it stays where that or installing it fails.
-    private func staged(_ build: (URL) throws -> Void, install: (URL) throws -> Void) throws {
+    /// Has `build` make something, written through, at the URL that it is handed, beside the document, and installs it; nothing
+    /// of it stays where either fails.
+    private func staged(install: (URL) throws -> Void, _ build: (URL) throws -> Void) throws {
         let staged = beside()
         do {
             try build(staged)
@@ -122,7 +120,7 @@ struct DocumentFile: Sendable {
     /// Copies what is there, under the name that sync gives to copies of a conflict: the daemon lists it as a version. Whole
     /// and on disk when this returns, and nothing of it where it throws.
     private func keepOther() throws {
-        try staged({ try DurableCopy.make(of: url, at: $0) }, install: nameAsCopy)
+        try staged(install: nameAsCopy) { try DurableCopy.make(of: url, at: $0) }
         try flushName()
     }
 

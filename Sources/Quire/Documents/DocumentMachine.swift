@@ -91,18 +91,18 @@ struct DocumentMachine: Sendable {
     /// Counts an edit.
     mutating func edited(_ kind: DocumentChangeKind) {
         switch kind {
-        case .undone: undone += 1
-        case .redone: undone = max(0, undone - 1)
-        case .done, .cleared:
-            if kind == .done, undone > 0 { branch += 1 }
+        case .done:
+            if undone > 0 { branch += 1 }
             undone = 0
-        }
-        switch kind {
-        // What was saved was undone, and cannot be had again by undoing: it is unsaved until it is saved.
-        case .done where changeCount < 0: changeCount = Self.outOfReach
-        case .done, .redone: changeCount += 1
-        case .undone: changeCount -= 1
-        case .cleared: changeCount = 0
+            // What was saved was undone, and cannot be had again by undoing: it is unsaved until it is saved.
+            changeCount = changeCount < 0 ? Self.outOfReach : changeCount + 1
+        case .undone:
+            undone += 1
+            changeCount -= 1
+        case .redone:
+            undone = max(0, undone - 1)
+            changeCount += 1
+        case .cleared: (undone, changeCount) = (0, 0)
         }
     }
 

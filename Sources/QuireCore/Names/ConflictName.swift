@@ -60,11 +60,6 @@ public struct ConflictName: Sendable, Equatable {
         return original.bytes.suffix(suffix.count) == suffix && cut.count < stem.count && stem.starts(with: cut)
     }
 
-    /// Bytes of a name.
-    private static let longest = 255
-    /// Bytes that are free in the longest name, where the next character of the document's had no room.
-    private static let mostDropped = 3
-
     /// The names for a new conflict copy, in the order in which they are tried: 1,000 for a document, a day and a device.
     package static func candidates(
         original: FileName, date: String, device: String
@@ -85,6 +80,10 @@ public struct ConflictName: Sendable, Equatable {
         return room - length < 4 ? length : room
     }
 
+    /// Bytes of a name.
+    private static let longest = 255
+    /// Bytes that are free in the longest name, where the next character of the document's had no room.
+    private static let mostDropped = 3
     private static let opening = " (conflicted copy "
     private static let separator = " from "
 
