@@ -171,14 +171,20 @@ extension EndToEnd {
             }
         }
 
+        /// A drive that is not mounted, with `f`, and `g` of which the folder `shared` alone has the content.
+        private func parted(_ space: Workspace) async throws -> Drive {
+            let drive = try await space.mounted(provider: "\(space.root)/shared")
+            try await drive.sh("echo x > f; seq 1000 > g")
+            try await drive.sync()
+            try await drive.quire("evict", "g").require(0)
+            try await drive.unmount()
+            return drive
+        }
+
         @Test("While content is at a store only, a URL that was changed has to lead to that store")
         func movedStore() async throws {
             try await Workspace.use { space in
-                let drive = try await space.mounted(provider: "\(space.root)/shared")
-                try await drive.sh("echo x > f; seq 1000 > g")
-                try await drive.sync()
-                try await drive.quire("evict", "g").require(0)
-                try await drive.unmount()
+                let drive = try await parted(space)
                 let other = try space.directory("other")
                 try rebind(drive, to: other)
                 try await drive.mount()
@@ -235,11 +241,7 @@ extension EndToEnd {
         func begunAnewDataless() async throws {
             try await Workspace.use { space in
                 let shared = "\(space.root)/shared"
-                let drive = try await space.mounted(provider: shared)
-                try await drive.sh("echo x > f; seq 1000 > g")
-                try await drive.sync()
-                try await drive.quire("evict", "g").require(0)
-                try await drive.unmount()
+                let drive = try await parted(space)
                 try await space.sh("rm one.home/stores/*; mv shared unplugged; mkdir shared")
                 for _ in 1...2 {
                     let mounted = try await drive.quire("mount", drive.mountpoint).require(0)
@@ -283,11 +285,7 @@ extension EndToEnd {
         @Test("A container that is made while another store is expected does not have the one there accepted")
         func containerMeanwhile() async throws {
             try await Workspace.use { space in
-                let drive = try await space.mounted(provider: "\(space.root)/shared")
-                try await drive.sh("echo x > f; seq 1000 > g")
-                try await drive.sync()
-                try await drive.quire("evict", "g").require(0)
-                try await drive.unmount()
+                let drive = try await parted(space)
                 let (other, notes) = (try space.directory("other"), try space.directory("notes"))
                 try rebind(drive, to: other)
                 try await drive.mount()

@@ -17,6 +17,14 @@ struct RenumberedStoreTests {
         try await drive.index.settle()
     }
 
+    /// Makes the directories `one` and `two`, each with a `doc` of which only the placeholder is here.
+    private func createDirectories(_ drive: TestDrive) async throws {
+        for path in ["one", "two"] as [RelativePath] { try drive.makeDirectory(path) }
+        try await drive.acknowledge("one", "two")
+        try await createDataless(drive, "one/doc", version: "1")
+        try await createDataless(drive, "two/doc", version: "2")
+    }
+
     /// Has the index believe that the inode of the item at `path` was another.
     private func renumber(_ drive: TestDrive, _ path: RelativePath, _ inode: UInt64) async throws {
         let id = try await drive.item(path).id
@@ -63,10 +71,7 @@ struct RenumberedStoreTests {
     func directories() async throws {
         try await withDrive { drive in
             let paths: [RelativePath] = ["one", "two", "one/doc", "two/doc"]
-            for path in ["one", "two"] as [RelativePath] { try drive.makeDirectory(path) }
-            try await drive.acknowledge("one", "two")
-            try await createDataless(drive, "one/doc", version: "1")
-            try await createDataless(drive, "two/doc", version: "2")
+            try await createDirectories(drive)
             let before = try await ids(drive, paths)
             try await renumber(drive, "two", try drive.present("one").inode)
             try await renumber(drive, "one", 999_999)
@@ -80,10 +85,7 @@ struct RenumberedStoreTests {
     func otherRoot() async throws {
         try await withDrive { drive in
             let paths: [RelativePath] = ["one", "two", "one/doc", "two/doc"]
-            for path in ["one", "two"] as [RelativePath] { try drive.makeDirectory(path) }
-            try await drive.acknowledge("one", "two")
-            try await createDataless(drive, "one/doc", version: "1")
-            try await createDataless(drive, "two/doc", version: "2")
+            try await createDirectories(drive)
             let before = try await ids(drive, paths)
             for (path, other) in [("one", "two"), ("two", "one"), ("one/doc", "two/doc"), ("two/doc", "one/doc")] {
                 let source = try #require(RelativePath(parsing: other))
@@ -97,10 +99,7 @@ struct RenumberedStoreTests {
     @Test("directories and placeholders that did change places while nobody looked keep their ids")
     func swapped() async throws {
         try await withDrive { drive in
-            for path in ["one", "two"] as [RelativePath] { try drive.makeDirectory(path) }
-            try await drive.acknowledge("one", "two")
-            try await createDataless(drive, "one/doc", version: "1")
-            try await createDataless(drive, "two/doc", version: "2")
+            try await createDirectories(drive)
             try await createDataless(drive, "a", version: "3")
             try await createDataless(drive, "b", version: "4")
             let before = try await ids(drive, ["one", "two", "one/doc", "two/doc", "a", "b"])
