@@ -89,7 +89,13 @@ int64_t quire_birth_time(int file) {
         errno = ENODATA;
         return -1;
     }
-    return status.stx_btime.tv_sec * INT64_C(1000000000) + status.stx_btime.tv_nsec;
+    int64_t time;
+    if (__builtin_mul_overflow(status.stx_btime.tv_sec, INT64_C(1000000000), &time) ||
+        __builtin_add_overflow(time, (int64_t)status.stx_btime.tv_nsec, &time)) {
+        errno = EOVERFLOW;
+        return -1;
+    }
+    return time;
 }
 
 int quire_name_thread(const char *name) { return prctl(PR_SET_NAME, name); }

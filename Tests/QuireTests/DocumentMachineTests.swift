@@ -84,6 +84,36 @@ struct DocumentMachineTests {
         #expect(!machine.hasUnsavedChanges)
     }
 
+    @Test("Where counting begins anew during a save, what is there then is unsaved after it", arguments: 0..<3)
+    func begunAnewMeanwhile(way: Int) {
+        var machine = Self.opened()
+        machine.edited(.done)
+        let token = machine.changeCountToken
+        switch way {
+        case 0: machine.edited(.cleared)
+        case 1: machine.reloaded(Self.second)
+        default:
+            machine.closed()
+            expect(machine.beginOpening(), true)
+            machine.opened(Self.second)
+        }
+        machine.edited(.done)
+        machine.saved(token: token, Self.second)
+        #expect(machine.hasUnsavedChanges)
+    }
+
+    @Test("What was undone before a reload is not there to be made again")
+    func undoneBeforeReload() {
+        var machine = Self.opened()
+        machine.edited(.done)
+        machine.edited(.undone)
+        machine.reloaded(Self.second)
+        machine.edited(.done)
+        let token = machine.changeCountToken
+        machine.saved(token: token, Self.second)
+        #expect(!machine.hasUnsavedChanges)
+    }
+
     @Test("What is undone during a save and made again is saved")
     func redoneMeanwhile() {
         var machine = Self.opened()

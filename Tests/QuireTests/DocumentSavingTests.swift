@@ -36,6 +36,33 @@ extension DocumentTests {
         #expect(try Self.text(url) == "second")
     }
 
+    @Test("What is undone while a document is saved by itself is saved by itself, too")
+    func undoneWhileSaved() async throws {
+        let grants = AsyncStream.makeStream(of: (RPCIncoming, RPCPeer).self)
+        let daemon = try FakeDaemon { request, peer in
+            switch request.method {
+            case CoordinationMethods.Acquire.name: grants.continuation.yield((request, peer))
+            case ItemMethods.Info.name: peer.answer(request.id, with: RPCError(QuireError(.notFound, "nothing")))
+            default: return FakeDaemon.Standard()
+            }
+            return nil
+        }
+        _ = try await daemon.connect()
+        let url = try daemon.document("note.txt", "old")
+        var asked = grants.stream.makeAsyncIterator()
+        async let opened = GenericTextDocument.open(at: url)
+        try await Self.grant(asked.next())
+        let document = try await opened
+        document.autosavingDelay = .milliseconds(1)
+        document.text = "new"
+        let save = try #require(await asked.next())
+        document.updateChangeCount(.undone)
+        #expect(!document.hasUnsavedChanges)
+        try Self.grant(save)
+        try await Self.grant(asked.next())
+        while document.hasUnsavedChanges { await Self.wait(document) { if case .saved = $0 { true } else { false } } }
+    }
+
     private static func grant(_ asked: (RPCIncoming, RPCPeer)?) throws {
         let (request, peer) = try #require(asked)
         peer.answer(request.id, with: CoordinationMethods.Acquire.Result(claim: 7, paths: [WirePath("note.txt")]))

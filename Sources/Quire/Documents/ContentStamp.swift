@@ -1,9 +1,10 @@
 import Foundation
 import Glibc
+import QuireCore
 
 /// By what a document knows whether the content it read or wrote is still what is there. Of a package it is that of all in it.
 struct ContentStamp: Hashable, Sendable {
-    /// Since 1970; of a package the youngest.
+    /// Since 1970, as far as that can be told (`FileTime`); of a package the youngest.
     private(set) var modifiedNanoseconds: Int64
     /// In bytes; of a package all together.
     private(set) var size: Int64
@@ -29,7 +30,7 @@ struct ContentStamp: Hashable, Sendable {
         clock_gettime(CLOCK_REALTIME, &now)
         self.init(modifiedNanoseconds: Self.nanoseconds(status.st_mtim), size: Int64(status.st_size))
         if status.st_mode & S_IFMT == S_IFDIR { addAll(below: path) }
-        isRacy = Self.nanoseconds(now) - modifiedNanoseconds < Self.tickNanoseconds
+        isRacy = modifiedNanoseconds > Self.nanoseconds(now) - Self.tickNanoseconds
     }
 
     /// Whether both are of the same content, as far as times, sizes and names tell.
@@ -56,6 +57,6 @@ struct ContentStamp: Hashable, Sendable {
     }
 
     private static func nanoseconds(_ time: timespec) -> Int64 {
-        Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
+        FileTime(seconds: time.tv_sec, nanoseconds: time.tv_nsec).nanoseconds
     }
 }

@@ -69,6 +69,8 @@ extension Document {
             }
             let keptOther = machine.state.contains(.inConflict)
             alter { $0.saved(token: token, stamp) }
+            // Undone meanwhile, which counted as nothing unsaved before.
+            if hasUnsavedChanges { scheduleAutosave() }
             event.yield(.saved)
             if let failure { report(failure) }
             if keptOther { await lookForConflicts() }

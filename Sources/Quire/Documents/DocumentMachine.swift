@@ -30,7 +30,7 @@ struct DocumentMachine: Sendable {
 
     private(set) var phase = Phase.closed
     private var changeCount = 0
-    /// Edits that were made in the place of undone ones, so many times: what was undone cannot be had again.
+    /// Edits were made in the place of undone ones, or counting began anew, so many times: what was there cannot be had again.
     private var branch = 0
     /// Edits that can be made again.
     private var undone = 0
@@ -67,7 +67,7 @@ struct DocumentMachine: Sendable {
     /// - Returns: whether it may be opened; it is open, or opens, already where not.
     mutating func beginOpening() -> Bool {
         guard phase == .closed else { return false }
-        self = DocumentMachine()
+        reset()
         phase = .opening
         return true
     }
@@ -84,7 +84,14 @@ struct DocumentMachine: Sendable {
     }
 
     /// Opening failed, the document was closed, or its file was deleted.
-    mutating func closed() { self = DocumentMachine() }
+    mutating func closed() { reset() }
+
+    /// What a token of before covers is not what is counted from here on.
+    private mutating func reset() {
+        let next = branch + 1
+        self = DocumentMachine()
+        branch = next
+    }
 
     // MARK: Editing and saving
 
@@ -102,14 +109,16 @@ struct DocumentMachine: Sendable {
         case .redone:
             undone = max(0, undone - 1)
             changeCount += 1
-        case .cleared: (undone, changeCount) = (0, 0)
+        case .cleared:
+            branch += 1
+            (undone, changeCount) = (0, 0)
         }
     }
 
     /// Counts as saved what was done until `token` was taken.
     ///
-    /// Where something of it was undone since and something else was done, it may be out of reach: all is unsaved then until
-    /// the next save.
+    /// Where something of it was undone since and something else was done, or counting began anew, it may be out of reach: all
+    /// is unsaved then until the next save.
     mutating func edited(covering token: DocumentChangeToken) {
         changeCount = token.branch == branch ? changeCount - token.count : Self.outOfReach
     }
@@ -153,7 +162,8 @@ struct DocumentMachine: Sendable {
     /// The content that is there was read: nothing is unsaved.
     mutating func reloaded(_ stamp: ContentStamp?) {
         known = stamp
-        changeCount = 0
+        branch += 1
+        (undone, changeCount) = (0, 0)
         otherContentIsThere = false
         savingFailed = false
     }

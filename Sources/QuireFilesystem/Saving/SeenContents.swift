@@ -30,7 +30,7 @@ final class SeenContents: Sendable {
 
         init(_ status: stat) {
             inode = status.inode
-            changed = Int64(status.st_ctim.tv_sec) * 1_000_000_000 + Int64(status.st_ctim.tv_nsec)
+            changed = FileTime(seconds: status.st_ctim.tv_sec, nanoseconds: status.st_ctim.tv_nsec).nanoseconds
         }
     }
 
