@@ -64,6 +64,14 @@ import Testing
         let device = String(repeating: "長", count: 200)
         let name = ConflictName.make(original: "a.txt", date: "2026-01-01", device: device)
         #expect(name.bytes.count <= 255 && name.string?.hasSuffix(").txt") == true)
+        // Forty characters of a thousand bytes.
+        let family = String(repeating: "👨‍👩‍👧‍👦", count: 50)
+        for original in ["a.txt", long, raw] as [FileName] {
+            let name = ConflictName.make(original: original, date: "2026-01-01", device: family, attempt: 1000)
+            #expect(name.bytes.count <= 255 && name.bytes.first == original.bytes.first, "\(name)")
+            let text = String(decoding: name.bytes, as: UTF8.self)
+            #expect(text.contains(" from 👨‍👩‍👧‍👦") && text.contains(" 1000)"), "\(name)")
+        }
         #expect(ConflictName.make(original: "a", date: "2026-01-01", device: "a/b\n").string?.contains("a-b-") == true)
     }
 }

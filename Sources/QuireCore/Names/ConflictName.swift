@@ -38,13 +38,17 @@ public struct ConflictName: Sendable, Equatable {
     /// - Parameters:
     ///   - original: the document's name.
     ///   - date: `YYYY-MM-DD`, in the device's time zone.
-    ///   - device: display name; slashes and control characters become `-`.
+    ///   - device: display name, of which there is room for 40 characters and 120 bytes; slashes and control characters
+    ///     become `-`.
     ///   - attempt: 1 for the first try; from 2 on the number is added (`… from DEVICE 2).EXT`), for names that are
     ///     taken.
     package static func make(original: FileName, date: String, device: String, attempt: Int = 1) -> FileName {
         let shownDevice = String(device.unicodeScalars.map { $0.value < 0x20 || $0 == "/" ? "-" : Character($0) })
+        // A character may have any number of bytes.
+        let bytes = Array(shownDevice.prefix(40).utf8)
+        let by = String(decoding: bytes.prefix(cutLength(bytes[...], atMost: longestDevice)), as: UTF8.self)
         let number = attempt > 1 ? " \(attempt)" : ""
-        let mark = Array("\(opening)\(date)\(separator)\(String(shownDevice.prefix(40)))\(number))".utf8)
+        let mark = Array("\(opening)\(date)\(separator)\(by)\(number))".utf8)
         let (stem, suffix) = original.stemAndExtension
         let room = max(0, longest - mark.count - suffix.count)
         let kept = Array(stem.prefix(cutLength(stem, atMost: room)))
@@ -82,6 +86,8 @@ public struct ConflictName: Sendable, Equatable {
 
     /// Bytes of a name.
     private static let longest = 255
+    /// Bytes of a device's name in it.
+    private static let longestDevice = 120
     /// Bytes that are free in the longest name, where the next character of the document's had no room.
     private static let mostDropped = 3
     private static let opening = " (conflicted copy "
