@@ -35,5 +35,21 @@ extension EndToEnd {
                 try await expectProviderMatches(drive)
             }
         }
+
+        @Test("Where the store that a provider has to have cannot be told after it, all goes on once that is mended")
+        func unknownStore() async throws {
+            try await Workspace.use { space in
+                let drive = try await space.mounted()
+                try await drive.sh("mkdir d; for n in $(seq 20); do echo $n > d/$n.note; done")
+                try await drive.sync()
+                try await space.sh("cp -r one.home/stores known; for f in one.home/stores/*; do echo > $f; done")
+                try await drive.python("rebuild.py", [Machine.quire, drive.home, drive.mountpoint]).succeed()
+                let outcome = try await drive.quire("sync", "--timeout", "3", limitSeconds: 20).require(75)
+                #expect(outcome.errors.contains("is damaged"), "\(outcome.errors)")
+                try await space.sh("cp known/* one.home/stores/")
+                try await drive.sync()
+                try await expectProviderMatches(drive)
+            }
+        }
     }
 }

@@ -135,9 +135,11 @@ struct DriveParts: Sendable {
     }
 
     /// Notes in the index which provider keeps which container.
-    func renewBindings() async throws {
+    ///
+    /// - Returns: what there is to say of those of which it cannot be noted.
+    func renewBindings() async throws -> [String] {
         let stores = KnownStores(home: home.location.home)
-        try await ProviderBinding(index: index, stores: stores).renew(await live.running, sync.containers)
+        return try await ProviderBinding(index: index, stores: stores).renew(await live.running, sync.containers)
     }
 
     /// Brings the index to rest, after the drive was unmounted.

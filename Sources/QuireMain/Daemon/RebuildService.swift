@@ -14,8 +14,8 @@ struct RebuildService: Service {
     let index: DriveIndex
     let queries: LiveQueries
     let sync: SyncService
-    /// Notes which provider keeps which container.
-    let renewBindings: @Sendable () async throws -> Void
+    /// Notes which provider keeps which container, and says of which it cannot.
+    let renewBindings: @Sendable () async throws -> [String]
     let logger: Logger
 
     /// How long until a store that could not be read is read again.
@@ -41,8 +41,9 @@ struct RebuildService: Service {
             index.index.beginRescan()
         }
         do {
-            try await renewBindings()
+            let notes = try await renewBindings()
             try await sync.beginAnew()
+            for note in notes { logger.warning("\(note)") }
             logger.notice("the index was built anew", metadata: ["aside": "\(rebuild.setAside)"])
         } catch {
             logger.warning("the index was built anew, but not all could be noted", metadata: ["error": "\(error)"])
