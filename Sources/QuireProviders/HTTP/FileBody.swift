@@ -54,7 +54,8 @@ struct FileBody: AsyncSequence, Sendable {
     func whole() async throws -> ByteBuffer? {
         guard length <= Self.small, length <= bandwidth.piece(Self.small) else { return nil }
         var iterator = makeAsyncIterator()
-        return try await iterator.next()
+        // Whatever the rate is by now: it is the whole body.
+        return try await iterator.next(Int(length))
     }
 
     func makeAsyncIterator() -> Iterator { Iterator(body: self) }
@@ -70,7 +71,11 @@ struct FileBody: AsyncSequence, Sendable {
         /// - Throws: `.corrupt` where the file is shorter than it was, or another.
         mutating func next() async throws -> ByteBuffer? {
             guard position < body.length else { return nil }
-            let count = Int(Swift.min(Int64(body.bandwidth.piece(FileBody.piece)), body.length - position))
+            return try await next(Int(Swift.min(Int64(body.bandwidth.piece(FileBody.piece)), body.length - position)))
+        }
+
+        /// The next `count` bytes, of which there are as many.
+        fileprivate mutating func next(_ count: Int) async throws -> ByteBuffer {
             let buffer: ByteBuffer
             do throws(ProviderError) { buffer = try await read(count) } catch {
                 body.failure.note(error)
