@@ -95,6 +95,19 @@ struct FolderFilesystemTests {
         #expect(bench.leftovers.isEmpty)
     }
 
+    @Test("Where files keep no modes none are told, of what is listed, looked at or put")
+    func modes() async throws {
+        let hooks = Self.hooks { probe in probe.versions.keepsModes = false }
+        let bench = try await ProviderForm.folderOnDisk.open(hooks: hooks)
+        #expect(!bench.provider.capabilities.attributes)
+        try await bench.directory("d")
+        let put = try await bench.put("d/a", "x")
+        #expect(put.mode == nil)
+        for (path, item) in try await bench.listing() { #expect(item.mode == nil, "\(path)") }
+        #expect(try await bench.provider.item(at: "d/a")?.mode == nil)
+        #expect(try await bench.fetch(put).item.mode == nil)
+    }
+
     @Test("Content of the same size and time is another version where no inode number tells it apart")
     func sameTimes() async throws {
         let day: Int64 = 24 * 3600 * 1_000_000_000

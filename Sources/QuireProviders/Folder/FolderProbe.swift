@@ -8,7 +8,6 @@ struct FolderProbe {
     var noReplace = true
     var birthTimes = true
     var symlinks = true
-    var modes = true
     var arbitraryNames = true
     var folding: NameFolding = []
     var longestName = 255
@@ -47,7 +46,7 @@ struct FolderProbe {
         ProviderCapabilities(
             conditionalWrites: exchange && noReplace ? .atomic : .locked,
             stableIdentifiers: birthTimes && versions.inodesStay,
-            directoryMoves: true, symlinks: symlinks, attributes: modes, arbitraryNames: arbitraryNames,
+            directoryMoves: true, symlinks: symlinks, attributes: versions.keepsModes, arbitraryNames: arbitraryNames,
             folding: folding, longestName: longestName, versionGranularity: .nanoseconds(granularity))
     }
 
@@ -63,10 +62,10 @@ struct FolderProbe {
             (try? SystemCalls.setMode(of: file.descriptor, 0o640)) != nil,
             let facts = try? SystemCalls.status(of: file.descriptor)
         else {
-            modes = false
+            versions.keepsModes = false
             return
         }
-        modes = facts.mode == 0o640
+        versions.keepsModes = facts.mode == 0o640
         switch facts.mtime {
         case odd: break
         case let time where time.seconds == odd.seconds:

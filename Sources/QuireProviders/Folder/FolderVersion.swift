@@ -17,6 +17,9 @@ struct FolderVersion: Sendable, Hashable {
     /// What the disk keeps of a time, in nanoseconds; until a file is read from it again, its times may be finer.
     var timeUnit: Int64 = 1
 
+    /// A file keeps the mode that is set; otherwise all have one that says nothing of them.
+    var keepsModes = true
+
     init() {}
 
     /// What is known of the filesystem that an open file is on, by its type (`linux/magic.h`).
@@ -74,7 +77,7 @@ struct FolderVersion: Sendable, Hashable {
         RemoteItem(
             path: path, kind: facts.kind, version: version ?? self.version(of: facts),
             size: facts.kind == .directory ? .zero : ByteCount(max(0, facts.size)), mtime: kept(facts.mtime),
-            mode: facts.kind == .symlink ? nil : facts.mode, identifier: identifier(of: facts), checksum: checksum,
+            mode: facts.kind == .symlink || !keepsModes ? nil : facts.mode, identifier: identifier(of: facts), checksum: checksum,
             symlinkTarget: target)
     }
 
