@@ -390,6 +390,24 @@ import Testing
         #expect(provider.contents(at: "log") == Array("last".utf8))
     }
 
+    @Test(
+        "A file that is open for writing, and has the content that is at the provider, is settled",
+        arguments: [true, false])
+    func openAsBefore(keepsAttributes: Bool) async throws {
+        var capabilities = MemoryProvider.full
+        capabilities.attributes = keepsAttributes
+        let store = MemoryProvider(capabilities: capabilities)
+        let one = try Device("one", provider: store, clock: clock)
+        try one.write("log", "text")
+        #expect(await one.sync() == .settled)
+        one.openForWriting.insert(try one.tree.requiredStatus(at: "log").inode)
+        for text in ["text", "text", "more"] {
+            try one.write("log", text)
+            #expect(await one.service.syncNow(timeout: .seconds(20)) == .settled)
+            #expect(store.contents(at: "log") == Array(text.utf8))
+        }
+    }
+
     @Test("regression: a time set on a symlink reaches the other device, and is not undone here")
     func symlinkTime() async throws {
         let (one, two) = try devices()

@@ -236,13 +236,20 @@ extension ChangeSender {
             same.path = path
             if !context.provider.capabilities.attributes { (same.mtime, same.mode) = (facts.mtime, facts.mode) }
             context.acknowledge(local.id, same, fingerprint: snapshot.fingerprint, known: local.fingerprint)
-            return
+            return noteOpen(local, snapshot.fingerprint)
         }
         let attributes = Self.attributes(facts)
         let item = try await context.ask { () throws(ProviderError) in
             try await context.provider.setAttributes(path, attributes, expecting: base.version)
         }
         acknowledge(local, item, checksum: snapshot.checksum, fingerprint: snapshot.fingerprint, sent: attributes)
+        noteOpen(local, snapshot.fingerprint)
+    }
+
+    /// What is open for writing stays changed, though it is at the provider as it was: it is not sent again as it is.
+    private func noteOpen(_ local: LocalEntry, _ sent: Fingerprint) {
+        guard context.committer.isOpenForWriting(inode: local.fingerprint.inode) else { return }
+        context.openUploads[local.id] = sent
     }
 
     private func sendAttributes(_ change: PendingChange, _ local: LocalEntry, at path: RelativePath)
@@ -292,9 +299,7 @@ extension ChangeSender {
         }
         acknowledge(local, item, checksum: snapshot.checksum, fingerprint: snapshot.fingerprint, sent: attributes)
         context.restless.remove(local.id)
-        if context.committer.isOpenForWriting(inode: local.fingerprint.inode) {
-            context.openUploads[local.id] = snapshot.fingerprint
-        }
+        noteOpen(local, snapshot.fingerprint)
     }
 
     private func put(
