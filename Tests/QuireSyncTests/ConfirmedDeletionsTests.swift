@@ -75,6 +75,27 @@ import Testing
         #expect(try device.listing().count == 26)
     }
 
+    @Test("What is missing at the provider is not evicted, after a restart neither")
+    func notEvicted() async throws {
+        let device = try Device("one", provider: memory, clock: clock)
+        let paths = names("a", 30)
+        for path in paths { try device.write(path, "text") }
+        #expect(await device.sync() == .settled)
+        let restarted = device.restartedService(memory)
+        remove(paths)
+        _ = try await round(device)
+        try device.write("new", "text")
+        #expect(await device.sync() != .settled)
+        // What it holds is not known before it has asked.
+        await #expect(throws: QuireError.self) { try await restarted.evict("new") }
+        for service in [device.service, restarted] {
+            #expect(await service.syncNow(timeout: nil) != .settled)
+            for path in paths { await #expect(throws: QuireError.self) { try await service.evict(path) } }
+            for path in paths { #expect(try device.text(path) == "text") }
+        }
+        #expect(try await restarted.evict("new") == 1)
+    }
+
     @Test("Confirming where nothing is held arms nothing, the provider being there or not", arguments: [false, true])
     func nothingHeld(isAway: Bool) async throws {
         let faulty = FaultyProvider(memory)
@@ -219,6 +240,31 @@ import Testing
         _ = try await round(device)
         #expect(try await device.open(paths[0]) == "again")
         #expect(await device.service.status().heldDeletions == 29)
+    }
+
+    @Test("What is told of a directory takes nothing out of what is held below, unless it is told to be gone, too")
+    func toldAbove() async throws {
+        let feed = FeedProvider(announcing)
+        let device = try Device("one", provider: feed, clock: clock)
+        let paths = names("d/a", 30)
+        try device.makeDirectory("d")
+        for path in paths { try device.write(path, "text") }
+        #expect(await device.sync() == .settled)
+        announcing.edit { tree in for path in paths { tree.remove(path) } }
+        feed.expectListing()
+        _ = try await round(device)
+        #expect(await device.service.status().heldDeletions == 30)
+        feed.tell(announcing.items)
+        for _ in 0..<2 { _ = try await round(device) }
+        #expect(await device.service.status().heldDeletions == 30)
+        announcing.edit { $0.remove("d") }
+        feed.tell(removed: ["d"])
+        for _ in 0..<2 { _ = try await round(device) }
+        #expect(await device.service.status().heldDeletions >= 30)
+        #expect(try device.listing().count == 31)
+        #expect(try await device.service.confirmDeletions() ?? 0 >= 30)
+        #expect(await device.sync() == .settled)
+        #expect(try device.listing().isEmpty)
     }
 
     @Test("What is at the provider again as it was is no more held after the next listing")

@@ -63,7 +63,7 @@ struct PullRound: Sendable {
         switch changes {
         case .none(let next):
             var result = PullResult()
-            keep(besides: [], in: &result)
+            keep(besides: Told(), in: &result)
             return (result, next ?? cursor)
         case .everything(let items, let next):
             return (try await apply(listing(items, isWhole: true)), next)
@@ -71,7 +71,7 @@ struct PullRound: Sendable {
             var round = self
             round.isHolding = false
             var result = try await round.apply(changed, removed)
-            keep(besides: Set(changed.map(\.path)).union(removed), in: &result)
+            keep(besides: Told(changed, removed), in: &result)
             return (result, next)
         }
     }
@@ -85,10 +85,26 @@ struct PullRound: Sendable {
     }
 
     /// What was held or confirmed stays so where nothing was told of it.
-    private func keep(besides told: Set<RelativePath>, in result: inout PullResult) {
+    private func keep(besides told: Told, in result: inout PullResult) {
         guard !isToldAll else { return }
-        result.held.formUnion(held.filter { !$0.path.isInside(anyOf: told) })
-        result.believed.formUnion(confirmed.filter { !$0.path.isInside(anyOf: told) })
+        result.held.formUnion(held.filter { !told.contains($0.path) })
+        result.believed.formUnion(confirmed.filter { !told.contains($0.path) })
+    }
+
+    /// Of which paths a provider told something.
+    private struct Told {
+        private var places: Set<RelativePath> = []
+        /// What is no directory any more has nothing below, either.
+        private var gone: Set<RelativePath> = []
+
+        init() {}
+
+        init(_ changed: [RemoteItem], _ removed: [RelativePath]) {
+            places = Set(changed.map(\.path))
+            gone = Set(removed).union(changed.lazy.filter { $0.kind != .directory }.map(\.path))
+        }
+
+        func contains(_ path: RelativePath) -> Bool { places.contains(path) || path.isInside(anyOf: gone) }
     }
 
     private func listing(_ items: [RemoteItem], isWhole: Bool) -> Listing {
@@ -167,6 +183,7 @@ struct PullRound: Sendable {
             if isHeld, let removal { total.held.insert(removal) }
             if isTouched || isHeld { withheld.append(unit) } else { units.append(unit) }
         }
+        context.missing.insert(total.held.union(total.believed))
         return (units, withheld)
     }
 

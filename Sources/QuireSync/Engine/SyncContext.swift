@@ -92,6 +92,7 @@ struct SyncContext: Sendable {
     let stalls = StallWatch()
     let quota = ProviderQuota()
     let touched = TouchedPaths()
+    let missing = MissingDocuments()
     let announcements = Announcements()
     let openUploads = OpenUploads()
     let restless = RestlessDocuments()

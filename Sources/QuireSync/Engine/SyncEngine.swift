@@ -74,6 +74,13 @@ final class SyncEngine: Sendable {
     /// Whether it was compared with the provider since the start: what is held is known.
     var hasPulled: Bool { state.withLock { $0.lastPoll != nil } }
 
+    /// Whether a document is missing at the provider as far as is known, so that its content is here only: before the provider
+    /// was asked after a start, each one may be, where some are.
+    func isMissing(_ base: BaseRecord) async throws -> Bool {
+        if context.missing.contains(base) { return true }
+        return try await !hasPulled && context.index.value(holdingKey) != nil
+    }
+
     /// The next rounds believe that what is held now was deleted, and nothing that goes missing later.
     /// - Returns: how much that is.
     func confirmDeletions() -> Int {
@@ -320,6 +327,7 @@ final class SyncEngine: Sendable {
             if result.held.isEmpty == wasHolding {
                 try await context.index.setValue(holdingKey, wasHolding ? nil : "\(result.held.count)")
             }
+            context.missing.set(result.held.union(result.believed))
             state.withLock { state in
                 if !result.isDone { state.mustPull = state.mustPull || result.left > 0 || result.applied > 0 }
                 state.heldCursor = result.isDone && !result.held.isEmpty ? next : nil

@@ -95,6 +95,12 @@ extension SyncService {
                 .notAllowed, "\(path) has another name (a hard link), under which its content would stay here",
                 remedy: "Remove the other name first: find -samefile \(path)")
         }
+        if try await reading({ try await engine.isMissing(base) }) {
+            throw QuireError(
+                .notAllowed,
+                "\(path) is missing at \(engine.context.container.providerName), as far as is known: its content is here only",
+                remedy: "See quire status; where it was deleted, quire sync --confirm-deletes removes it here, too")
+        }
         switch try await installPlaceholder(item, base, engine.context) {
         case .done:
             engine.context.announce(item.entry.path, .downloadingStatus)

@@ -1,0 +1,15 @@
+import QuireCore
+
+/// What is missing at the provider, as far as the last look told: the content of that is here only, and stays. All methods may be
+/// called from any thread.
+final class MissingDocuments: Sendable {
+    /// Innermost lock: nothing else is taken while it is held.
+    private let known = Lock<Set<HeldDeletion>>([])
+
+    func insert(_ more: Set<HeldDeletion>) { known.withLock { $0.formUnion(more) } }
+
+    /// Forgets what is not in `all`: it is there again, or gone here.
+    func set(_ all: Set<HeldDeletion>) { known.withLock { $0 = all } }
+
+    func contains(_ base: BaseRecord) -> Bool { known.withLock { $0.contains(HeldDeletion(base)) } }
+}
