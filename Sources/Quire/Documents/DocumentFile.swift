@@ -55,8 +55,38 @@ struct DocumentFile: Sendable {
         try flushName()
     }
 
+    /// Moves what is at `source`, on another file system, to where nothing is: it is here, on disk, before it is removed there.
+    ///
+    /// - Throws: `.busy` where it changes meanwhile, and for a name that is taken what Foundation does: nothing is here then. It
+    ///   is in both places where it cannot be removed.
+    func take(from source: URL) throws {
+        let before = ContentStamp(path: source.path)
+        try staged(install: nameNew) { staged in
+            try DurableCopy.make(of: source, at: staged)
+            guard let before, ContentStamp(path: source.path)?.matches(before) == true else {
+                throw QuireError(
+                    .busy, "\(source.path) changed while it was copied", remedy: "Move it again when nobody writes to it")
+            }
+        }
+        try flushName()
+        try FileManager.default.removeItem(at: source)
+    }
+
+    private func nameNew(_ staged: URL) throws {
+        guard try NewName.give(to: staged, url) else { throw FileWrapper.failure(EEXIST, url) }
+    }
+
     /// Has the document's name stand for what was put in its place also after a loss of power.
-    func flushName() throws { try DurableCopy.flush(namesIn: url.deletingLastPathComponent()) }
+    ///
+    /// Where its directory cannot be opened, as one that may be written to and not listed, the document is written through in
+    /// its place: file systems that keep a log write the name with it.
+    func flushName() throws {
+        do {
+            try DurableCopy.flush(namesIn: url.deletingLastPathComponent())
+        } catch let error as CocoaError where error.code == .fileReadNoPermission || error.code == .fileWriteNoPermission {
+            try DurableCopy.flush(url)
+        }
+    }
 
     /// Has `build` make something, written through, at the URL that it is handed, beside the document, and installs it; nothing
     /// of it stays where either fails.
@@ -120,11 +150,12 @@ struct DocumentFile: Sendable {
     /// Copies what is there, under the name that sync gives to copies of a conflict: the daemon lists it as a version. Whole
     /// and on disk when this returns, and nothing of it where it throws.
     private func keepOther() throws {
-        try staged(install: nameAsCopy) { try DurableCopy.make(of: url, at: $0) }
-        try flushName()
+        var copy = url
+        try staged(install: { copy = try nameAsCopy($0) }) { try DurableCopy.make(of: url, at: $0) }
+        try DocumentFile(url: copy).flushName()
     }
 
-    private func nameAsCopy(_ staged: URL) throws {
+    private func nameAsCopy(_ staged: URL) throws -> URL {
         guard let name = FileName(url.lastPathComponent) else {
             throw QuireError(.usage, "\(url.path) is no document's name")
         }
@@ -133,9 +164,7 @@ struct DocumentFile: Sendable {
             original: name, date: Date.now.formatted(style), device: Self.deviceName)
         for copy in names.prefix(100) {
             let target = url.deletingLastPathComponent().appending(path: copy.description)
-            let result = quire_renameat2(AT_FDCWD, staged.path, AT_FDCWD, target.path, quire_RENAME_NOREPLACE)
-            if result < 0, errno == EEXIST { continue }
-            return try WrapperWriter.check(result, target)
+            if try NewName.give(to: staged, target) { return target }
         }
         throw QuireError(
             .failed, "\(url.path): it has too many conflict copies", remedy: "End them with `quire resolve`")

@@ -25,6 +25,9 @@ enum DurableCopy {
         if status.st_mode & S_IFMT != S_IFLNK { try flush(url, O_NOFOLLOW) }
     }
 
+    /// Writes what is at `url` through; of a directory the names in it.
+    static func flush(_ url: URL) throws { try flush(url, 0) }
+
     /// Writes the names in a directory through, by whichever way it is reached.
     static func flush(namesIn directory: URL) throws { try flush(directory, O_DIRECTORY) }
 

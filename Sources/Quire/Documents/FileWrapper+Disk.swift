@@ -57,6 +57,7 @@ extension FileWrapper {
             switch code {
             case ENOSPC, EDQUOT: .fileWriteOutOfSpace
             case EACCES, EPERM: .fileWriteNoPermission
+            case EEXIST: .fileWriteFileExists
             default: .fileWriteUnknown
             }
         return CocoaError(

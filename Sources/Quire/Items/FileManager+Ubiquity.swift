@@ -42,7 +42,8 @@ extension FileManager {
     /// - Parameters:
     ///   - isUbiquitous: whether the destination is on a drive; the source is on one where it is not.
     ///   - destinationURL: where nothing is yet.
-    /// - Throws: `.usage` where what is to be on a drive is not; what coordinating and moving throw.
+    /// - Throws: `.usage` where what is to be on a drive is not; `.busy` where the item changes while it is copied; what
+    ///   coordinating and moving throw. It is at the one place or the other whole, or in both.
     public func setUbiquitous(_ isUbiquitous: Bool, itemAt url: URL, destinationURL: URL) async throws {
         let (source, destination) = (await isUbiquitousItem(at: url), await isUbiquitousItem(at: destinationURL))
         guard source != destination, destination == isUbiquitous else {
@@ -68,6 +69,6 @@ extension FileManager {
 
     /// Between file systems, and so a copy and a deletion.
     private static func move(_ source: URL, to target: URL) async throws {
-        try await LibraryExecutor.run { try FileManager.default.moveItem(at: source, to: target) }
+        try await LibraryExecutor.run { try DocumentFile(url: target).take(from: source) }
     }
 }

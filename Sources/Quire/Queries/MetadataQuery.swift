@@ -72,17 +72,30 @@ public final class MetadataQuery: Sendable {
         var batching = Duration.seconds(1)
         var table = ResultTable()
         var task: Task<Void, Never>?
+        /// How often it was started or ended: what a former run still brings is dropped.
+        var run = 0
         var isGathering = false
         var pauses = 0
         /// What came while updates are disabled.
         var waiting: [QueryFeed.Event] = []
+
+        /// Ends the run; false where there is none.
+        mutating func end() -> Bool {
+            guard let task else { return false }
+            task.cancel()
+            self.task = nil
+            run += 1
+            isGathering = false
+            waiting = []
+            return true
+        }
     }
 
     /// What the query tells. One loop reads it; what is told while nobody reads waits.
     public let phases: AsyncStream<Phase>
     private let tell: AsyncStream<Phase>.Continuation
     private let drive: Drive?
-    // Taken alone.
+    // Nothing else is taken while it is held; what is told under it waits in the stream.
     private let state = Lock(State())
 
     /// A query that was not started yet.
@@ -140,13 +153,15 @@ public final class MetadataQuery: Sendable {
         state.withLock { state in
             guard state.task == nil, let predicate = state.predicate else { return false }
             state.isGathering = true
+            state.run += 1
+            let run = state.run
             let feed = QueryFeed(
                 drive: drive, predicate: predicate, scopes: state.scopes, batching: state.batching)
             tell.yield(.started)
             state.task = Task(executorPreference: LibraryExecutor.shared) { [weak self] in
                 for await event in feed.events() {
                     guard let self else { return }
-                    self.take(event)
+                    self.take(event, of: run)
                 }
             }
             return true
@@ -154,19 +169,11 @@ public final class MetadataQuery: Sendable {
     }
 
     /// Ends it; the results stay as they are.
-    public func stop() {
-        state.withLock { state in
-            state.task?.cancel()
-            state.task = nil
-            state.isGathering = false
-        }
-    }
+    public func stop() { state.withLock { _ = $0.end() } }
 
     private func restart() {
         let isRunning = state.withLock { state in
-            guard let task = state.task else { return false }
-            task.cancel()
-            state.task = nil
+            guard state.end() else { return false }
             state.table.removeAll()
             return true
         }
@@ -185,44 +192,48 @@ public final class MetadataQuery: Sendable {
 
     /// Takes one `disableUpdates` back; after the last, what changed meanwhile is told.
     public func enableUpdates() {
-        let waiting = state.withLock { state -> [QueryFeed.Event] in
+        state.withLock { state in
             state.pauses = max(0, state.pauses - 1)
-            guard state.pauses == 0 else { return [] }
-            defer { state.waiting = [] }
-            return state.waiting
+            guard state.pauses == 0 else { return }
+            let waiting = state.waiting
+            state.waiting = []
+            for event in waiting { apply(event, &state) }
         }
-        for event in waiting { take(event) }
     }
 
-    private func take(_ event: QueryFeed.Event) {
-        let phases = state.withLock { state -> [Phase] in
-            guard state.pauses == 0 else {
-                state.waiting.append(event)
-                return []
-            }
-            switch event {
-            case .failed(let error):
-                state.task = nil
-                state.isGathering = false
-                return [.failed(error)]
-            case .connected(let mount):
-                state.table.begin(on: mount)
-                return []
-            case .update(let update):
-                let changes = state.table.apply(update)
-                guard update.gathered != nil else {
-                    if state.isGathering { return [.progress(state.table.count)] }
-                    return changes.isEmpty ? [] : [.updated(changes)]
-                }
-                let missed = state.table.endGathering()
+    /// - Parameter run: that the event is of.
+    func take(_ event: QueryFeed.Event, of run: Int) {
+        state.withLock { state in
+            guard run == state.run else { return }
+            if state.pauses == 0 { apply(event, &state) } else { state.waiting.append(event) }
+        }
+    }
+
+    /// Told under the lock: in the order in which the results changed.
+    private func apply(_ event: QueryFeed.Event, _ state: inout State) {
+        switch event {
+        case .failed(let error):
+            _ = state.end()
+            tell.yield(.failed(error))
+        case .connected(let mount): state.table.begin(on: mount)
+        case .update(let update):
+            let changes = state.table.apply(update)
+            guard update.gathered != nil else {
                 if state.isGathering {
-                    state.isGathering = false
-                    return [.finishedGathering]
+                    tell.yield(.progress(state.table.count))
+                } else if !changes.isEmpty {
+                    tell.yield(.updated(changes))
                 }
-                return missed.isEmpty ? [] : [.updated(missed)]
+                return
+            }
+            let missed = state.table.endGathering()
+            if state.isGathering {
+                state.isGathering = false
+                tell.yield(.finishedGathering)
+            } else if !missed.isEmpty {
+                tell.yield(.updated(missed))
             }
         }
-        for phase in phases { tell.yield(phase) }
     }
 
     // MARK: Results
