@@ -136,10 +136,19 @@ struct DriveParts: Sendable {
 
     /// Notes in the index which provider keeps which container.
     ///
-    /// - Returns: what there is to say of those of which it cannot be noted.
+    /// - Returns: what there is to say of those whose store cannot be told: nothing is connected there until it can.
     func renewBindings() async throws -> [String] {
-        let stores = KnownStores(home: home.location.home)
-        return try await ProviderBinding(index: index, stores: stores).renew(await live.running, sync.containers)
+        let binding = ProviderBinding(index: index, stores: KnownStores(home: home.location.home))
+        let running = await live.running
+        var notes: [String] = []
+        for container in sync.containers {
+            do {
+                try await binding.renew(running, [container])
+            } catch let error as QuireError {
+                notes.append(error.message)
+            }
+        }
+        return notes
     }
 
     /// Brings the index to rest, after the drive was unmounted.

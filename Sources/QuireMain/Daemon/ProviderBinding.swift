@@ -80,20 +80,11 @@ struct ProviderBinding: Sendable {
     /// their store has to be is noted with it.
     ///
     /// - Parameter configuration: names the containers' providers.
-    /// - Returns: what there is to say of those of which nothing can be noted: nothing is connected there until it can be told
-    ///   which store that has to be.
-    func renew(_ configuration: Configuration, _ containers: [SyncedContainer]) async throws -> [String] {
-        var notes: [String] = []
+    func renew(_ configuration: Configuration, _ containers: [SyncedContainer]) async throws {
         for container in containers {
             guard let provider = configuration.provider(named: container.providerName) else { continue }
-            let identity: String?
-            do throws(QuireError) { identity = try expected(of: provider) } catch {
-                notes.append(error.message)
-                continue
-            }
-            try await bind(container.id, to: provider, identity: identity)
+            try await bind(container.id, to: provider, identity: expected(of: provider))
         }
-        return notes
     }
 
     /// Notes which store a container's provider was just found to have: what is known from here on is of that.

@@ -1,4 +1,5 @@
 import QuireCore
+import Synchronization
 
 /// What is missing at the provider, as far as the last look told: the content of that is here only, and stays. All methods may be
 /// called from any thread.

@@ -78,7 +78,8 @@ final class SyncEngine: Sendable {
     /// was asked after a start, each one may be, where some are.
     func isMissing(_ base: BaseRecord) async throws -> Bool {
         if context.missing.contains(base) { return true }
-        return try await !hasPulled && context.index.value(holdingKey) != nil
+        if hasPulled { return false }
+        return try await context.index.value(holdingKey) != nil
     }
 
     /// The next rounds believe that what is held now was deleted, and nothing that goes missing later.
