@@ -178,6 +178,7 @@ import Testing
     /// A device that has seen its provider list what it has sent.
     private func listed(_ paths: [RelativePath], _ feed: FeedProvider) async throws -> Device {
         let device = try Device("one", provider: feed, clock: clock)
+        for parent in Set(paths.compactMap(\.parent)) where !parent.isRoot { try device.makeDirectory(parent) }
         for path in paths { try device.write(path, "text") }
         #expect(await device.sync() == .settled)
         feed.expectListing()
@@ -245,11 +246,8 @@ import Testing
     @Test("What is told of a directory takes nothing out of what is held below, unless it is told to be gone, too")
     func toldAbove() async throws {
         let feed = FeedProvider(announcing)
-        let device = try Device("one", provider: feed, clock: clock)
         let paths = names("d/a", 30)
-        try device.makeDirectory("d")
-        for path in paths { try device.write(path, "text") }
-        #expect(await device.sync() == .settled)
+        let device = try await listed(paths, feed)
         announcing.edit { tree in for path in paths + ["d"] { tree.remove(path) } }
         feed.expectListing()
         _ = try await round(device)
