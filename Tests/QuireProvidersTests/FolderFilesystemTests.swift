@@ -1,3 +1,4 @@
+import Foundation
 import Glibc
 import QuireCore
 import Testing
@@ -93,6 +94,28 @@ struct FolderFilesystemTests {
         #expect(try await bench.fetch(moved).bytes == Array("y".utf8))
         try await bench.provider.delete("b", expecting: moved.version)
         #expect(bench.leftovers.isEmpty)
+    }
+
+    @Test("The folder is still the one it was where its mark has another inode number, if these do not stay")
+    func markOfAnotherNumber() async throws {
+        let bench = try await ProviderForm.folderOnDisk.open()
+        let mark = bench.file(".quire/store.json")
+        let session = try FolderSession(root: bench.file(""))
+        // Another file with the same content and times.
+        var times = stat()
+        #expect(stat(mark, &times) == 0)
+        let content = try [UInt8](Data(contentsOf: URL(filePath: mark)))
+        try Data(content).write(to: URL(filePath: mark + ".new"))
+        #expect(utimensat(AT_FDCWD, mark + ".new", [times.st_atim, times.st_mtim], 0) == 0)
+        #expect(rename(mark + ".new", mark) == 0)
+        var versions = FolderVersion()
+        #expect(throws: ProviderError.self) { try session.confirmMarker(root: bench.file(""), versions) }
+        versions.inodesStay = false
+        // FAT tells no birth that differs.
+        versions.timeUnit = 1 << 60
+        try session.confirmMarker(root: bench.file(""), versions)
+        #expect(unlink(mark) == 0)
+        #expect(throws: ProviderError.self) { try session.confirmMarker(root: bench.file(""), versions) }
     }
 
     @Test("Where files keep no modes none are told, of what is listed, looked at or put")

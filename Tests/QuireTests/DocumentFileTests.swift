@@ -40,7 +40,8 @@ struct DocumentFileTests {
         #expect(try Data(contentsOf: content) == Data("text".utf8))
     }
 
-    @Test("A name that is taken stays with who has it, and what was to be moved where it was", arguments: [false, true])
+    @Test(
+        "A name that is taken stays with who has it, and what was to be moved where it was", arguments: [false, true])
     func takenName(isPackage: Bool) throws {
         defer { try? FileManager.default.removeItem(at: directory) }
         try make("there/a", isPackage: isPackage)

@@ -65,7 +65,8 @@ struct DocumentFile: Sendable {
             try DurableCopy.make(of: source, at: staged)
             guard let before, ContentStamp(path: source.path)?.matches(before) == true else {
                 throw QuireError(
-                    .busy, "\(source.path) changed while it was copied", remedy: "Move it again when nobody writes to it")
+                    .busy, "\(source.path) changed while it was copied",
+                    remedy: "Move it again when nobody writes to it")
             }
         }
         try flushName()
@@ -83,7 +84,9 @@ struct DocumentFile: Sendable {
     func flushName() throws {
         do {
             try DurableCopy.flush(namesIn: url.deletingLastPathComponent())
-        } catch let error as CocoaError where error.code == .fileReadNoPermission || error.code == .fileWriteNoPermission {
+        } catch let error as CocoaError
+            where error.code == .fileReadNoPermission || error.code == .fileWriteNoPermission
+        {
             try DurableCopy.flush(url)
         }
     }

@@ -12,7 +12,9 @@ enum NewName {
     /// - Throws: `CocoaError` for what the file system refuses.
     static func give(to staged: URL, _ target: URL, inOneCall: Bool = true) throws -> Bool {
         if inOneCall {
-            if quire_renameat2(AT_FDCWD, staged.path, AT_FDCWD, target.path, quire_RENAME_NOREPLACE) == 0 { return true }
+            if quire_renameat2(AT_FDCWD, staged.path, AT_FDCWD, target.path, quire_RENAME_NOREPLACE) == 0 {
+                return true
+            }
             if errno == EEXIST { return false }
             guard [EINVAL, ENOSYS, EOPNOTSUPP].contains(errno) else { throw FileWrapper.failure(errno, target) }
         }

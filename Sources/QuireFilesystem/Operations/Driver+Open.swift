@@ -217,10 +217,15 @@ extension Driver {
 
     func reportIfChanged(_ file: OpenFile) {
         let node = file.node
-        guard let status = try? StoreCall.status(of: file.descriptor), status.st_nlink > 0 else { return }
-        guard table.locked({ _ in node.details?.reported != FileStatus(status).fingerprint }) else { return }
-        report(node, status, content: true)
-        tellChange(node, file.claim, file.thread)
+        let isChanged = table.locked { _ in
+            // Looked at in one step with telling of it: nobody tells of an older state after a newer one.
+            guard let status = try? StoreCall.status(of: file.descriptor), status.st_nlink > 0,
+                node.details?.reported != FileStatus(status).fingerprint
+            else { return false }
+            reportLocked(node, status, content: true)
+            return true
+        }
+        if isChanged { tellChange(node, file.claim, file.thread) }
     }
 
     /// Reports what was written through handles that are still open, or whose RELEASE is still to be read. From any thread,
@@ -242,11 +247,13 @@ extension Driver {
         let node = file.node
         var reported: Fingerprint?
         let backing = gate.shared { () -> CInt? in
-            let status = file.isWriter ? try? StoreCall.status(of: file.descriptor) : nil
+            var status: stat?
             let finished = table.locked { state -> CInt? in
                 reported = node.details?.reported
                 table.leave(file, &state)
-                // In one step: whoever tells of the file's attributes before has a writer, after it a write that was told.
+                // In one step: whoever tells of the file's attributes before has a writer, after it a write that was told; and
+                // of two that close it the second tells of the newer state.
+                status = file.isWriter ? try? StoreCall.status(of: file.descriptor) : nil
                 if let status { reportLocked(node, status, content: true) }
                 guard let details = node.details, details.files.isEmpty else { return nil }
                 // Nameless, but perhaps still held by the kernel (a directory entry gone, a descriptor passed on).

@@ -5,11 +5,11 @@ extension FolderProvider {
     package func changes(since cursor: ChangeCursor?) async throws(ProviderError) -> RemoteChanges {
         try await perform { (session, cancellation) throws(ProviderError) in
             if let cursor, try self.digest(session, cancellation)?.cursor == cursor {
-                try session.confirmMarker(root: self.root)
+                try session.confirmMarker(root: self.root, self.versions)
                 return .none(next: cursor)
             }
             let items = try self.list(session, cancellation)
-            try session.confirmMarker(root: self.root)
+            try session.confirmMarker(root: self.root, self.versions)
             var digest = ListingDigest()
             for item in items { digest.add(item) }
             let next = digest.cursor
@@ -168,7 +168,9 @@ extension FolderProvider {
         _ session: borrowing FolderSession, _ cancellation: Cancellation
     ) throws(ProviderError) -> ListingDigest? {
         let (now, granularity, versions) = (SystemCalls.now(), granularity, versions)
-        var walk = try FolderWalk(root: session.root, cancellation: cancellation, hooks: hooks) { entry in
+        var walk = try FolderWalk(
+            root: session.root, cancellation: cancellation, hooks: hooks, inodesStay: versions.inodesStay
+        ) { entry in
             FolderVersion.isRacy(entry.facts, now: now, granularity: granularity)
                 ? nil : versions.item(entry.path, entry.facts, target: entry.target)
         }
@@ -178,7 +180,8 @@ extension FolderProvider {
     private func list(
         _ session: borrowing FolderSession, _ cancellation: Cancellation
     ) throws(ProviderError) -> [RemoteItem] {
-        var walk = try FolderWalk(root: session.root, cancellation: cancellation, hooks: hooks)
+        var walk = try FolderWalk(
+            root: session.root, cancellation: cancellation, hooks: hooks, inodesStay: versions.inodesStay)
         let entries = try walk.run()
         let (now, granularity, versions) = (SystemCalls.now(), granularity, versions)
         var items: [RemoteItem] = []

@@ -78,13 +78,18 @@ struct FolderSession: ~Copyable {
     }
 
     /// Checks that the folder still bears the mark it had when the session began.
-    func confirmMarker(root path: String) throws(ProviderError) {
+    ///
+    /// - Parameter versions: where inode numbers do not stay, the mark may have another by now.
+    func confirmMarker(root path: String, _ versions: FolderVersion) throws(ProviderError) {
         let facts = try Self.marker(in: control, root: path)
         let again = try Self.openRoot(path)
         let still = try ErrnoTranslation.about(.root, "read") { () throws(SystemFailure) in
             try SystemCalls.status(of: again.descriptor).isSameFile(as: SystemCalls.status(of: root.descriptor))
         }
-        guard facts.isSameFile(as: marker), still else { throw Self.missing(path, SystemFailure(ESTALE, "statx")) }
+        let isSame = facts.device == marker.device && versions.version(of: facts) == versions.version(of: marker)
+        guard versions.inodesStay ? facts.isSameFile(as: marker) : isSame, still else {
+            throw Self.missing(path, SystemFailure(ESTALE, "statx"))
+        }
     }
 
     static func missing(_ path: String, _ failure: SystemFailure) -> ProviderError {

@@ -77,7 +77,8 @@ struct FolderVersion: Sendable, Hashable {
         RemoteItem(
             path: path, kind: facts.kind, version: version ?? self.version(of: facts),
             size: facts.kind == .directory ? .zero : ByteCount(max(0, facts.size)), mtime: kept(facts.mtime),
-            mode: facts.kind == .symlink || !keepsModes ? nil : facts.mode, identifier: identifier(of: facts), checksum: checksum,
+            mode: facts.kind == .symlink || !keepsModes ? nil : facts.mode, identifier: identifier(of: facts),
+            checksum: checksum,
             symlinkTarget: target)
     }
 

@@ -12,8 +12,8 @@ struct FolderWalk: ~Copyable {
         var mtime: FileTime
         var ctime: FileTime
 
-        init(_ facts: FileFacts) {
-            self.inode = facts.inode
+        init(_ facts: FileFacts, inodesStay: Bool) {
+            self.inode = inodesStay ? facts.inode : 0
             self.mtime = facts.mtime
             self.ctime = facts.ctime
         }
@@ -64,6 +64,8 @@ struct FolderWalk: ~Copyable {
 
     private let root: Handle
     private let device: UInt64
+    /// See `FolderVersion`: elsewhere a directory that nobody holds open may have another number each time it is looked at.
+    private let inodesStay: Bool
     private let cancellation: Cancellation
     private let hooks: FolderHooks
     /// For a walk that keeps a digest of the entries instead of these: an entry as the item it is, nil where that is not
@@ -72,7 +74,7 @@ struct FolderWalk: ~Copyable {
     private var listings: [RelativePath: Listing] = [:]
 
     init(
-        root: borrowing OpenFile, cancellation: Cancellation, hooks: FolderHooks,
+        root: borrowing OpenFile, cancellation: Cancellation, hooks: FolderHooks, inodesStay: Bool = true,
         digesting digested: ((Entry) -> RemoteItem?)? = nil
     ) throws(ProviderError) {
         let descriptor = root.descriptor
@@ -83,6 +85,7 @@ struct FolderWalk: ~Copyable {
             try SystemCalls.status(of: descriptor).device
         }
         self.root = Handle(file, depth: 0)
+        self.inodesStay = inodesStay
         self.cancellation = cancellation
         self.hooks = hooks
         self.digested = digested
@@ -156,14 +159,14 @@ struct FolderWalk: ~Copyable {
 
     private mutating func list(_ path: RelativePath, _ handle: Handle) throws(ProviderError) {
         let descriptor = handle.file.descriptor
-        let (device, digested) = (device, digested)
+        let (device, digested, inodesStay) = (device, digested, inodesStay)
         var foreign: RelativePath?
         listings[path] = try ErrnoTranslation.about(path, "listed") { () throws(SystemFailure) in
-            var listing = Listing(stamp: Stamp(try SystemCalls.status(of: descriptor)))
+            var listing = Listing(stamp: Stamp(try SystemCalls.status(of: descriptor), inodesStay: inodesStay))
             try DirectoryNames.forEach(in: descriptor) { (name) throws(SystemFailure) in
                 guard let entry = try Self.entry(name, in: path, descriptor) else { return }
                 if entry.facts.device != device { foreign = entry.path }
-                listing.add(entry, digested)
+                listing.add(entry, digested, inodesStay)
             }
             return listing
         }
@@ -213,7 +216,7 @@ struct FolderWalk: ~Copyable {
                 default: throw ErrnoTranslation.error(error, path, "listed")
                 }
             }
-            if facts.map(Stamp.init) != listing.stamp { changed.append(path) }
+            if facts.map({ Stamp($0, inodesStay: inodesStay) }) != listing.stamp { changed.append(path) }
         }
         return changed
     }
@@ -237,9 +240,11 @@ struct FolderWalk: ~Copyable {
 }
 
 extension FolderWalk.Listing {
-    fileprivate mutating func add(_ entry: FolderWalk.Entry, _ digested: ((FolderWalk.Entry) -> RemoteItem?)?) {
+    fileprivate mutating func add(
+        _ entry: FolderWalk.Entry, _ digested: ((FolderWalk.Entry) -> RemoteItem?)?, _ inodesStay: Bool
+    ) {
         if entry.facts.kind == .directory {
-            directories.append(Directory(path: entry.path, inode: entry.facts.inode))
+            directories.append(Directory(path: entry.path, inode: inodesStay ? entry.facts.inode : 0))
         }
         guard let digested else {
             entries.append(entry)
