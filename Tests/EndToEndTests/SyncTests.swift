@@ -59,6 +59,19 @@ extension EndToEnd {
             }
         }
 
+        @Test("What a program stores by a mapping, after it closed the document, is uploaded")
+        func lingeringMapping() async throws {
+            try await Workspace.use { space in
+                let drive = try await space.mounted()
+                let document = "\(drive.mountpoint)/doc"
+                try await drive.python(
+                    "lingering.py", [Machine.quire, drive.home, document, "\(drive.embeddedProvider)/doc"]
+                ).succeed()
+                try await expectProviderMatches(drive)
+                #expect(try await drive.json("status")("pending")("upload").int == 0)
+            }
+        }
+
         @Test("An editor's save is one change of one document", arguments: ["rename over", "rename away", "rewrite"])
         func safeSave(way: String) async throws {
             let save = [

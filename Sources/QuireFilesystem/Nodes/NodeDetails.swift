@@ -25,6 +25,8 @@ final class NodeDetails: @unchecked Sendable {
     /// How many of them may write.
     var writers = 0
     var dataPath = DataPath.undecided
+    /// A handle that wrote could map the file, since the first of those that are open was opened.
+    var mayBeMapped = false
     /// The fingerprint that the last event about the open file carried.
     var reported: Fingerprint?
     /// When the open file was truncated; see `Driver.noteTruncation`.

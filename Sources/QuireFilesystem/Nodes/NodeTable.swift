@@ -5,8 +5,8 @@ import Synchronization
 
 /// All files that the kernel knows, by node id and by inode.
 ///
-/// One lock guards the table and every node; it is held for short, synchronous work only: no system call, no reply to the
-/// kernel, no callback. Inside it only the event queue's own lock is taken, where an event says what the table says.
+/// One lock guards the table and every node; it is held for short, synchronous work only: no system call but a look at the
+/// status of a file that is open, no reply to the kernel, no callback. Inside it only the event queue's own lock is taken, where an event says what the table says.
 final class NodeTable: Sendable {
     struct State {
         var byInode = InodeTable()
@@ -188,6 +188,7 @@ final class NodeTable: Sendable {
         handles.take()
         guard file.isWriter else { return }
         details.writers += 1
+        if file.opensForReading { details.mayBeMapped = true }
         if details.writers == 1 { state.writing[ObjectIdentifier(node)] = node }
     }
 

@@ -226,8 +226,8 @@ extension Driver {
                 let status = try give(descriptor, in: parent, to: caller, mode & 0o7777)
                 let node = enter(status)
                 let file = OpenFile(
-                    node: node, descriptor: descriptor, isWriter: Self.isWriter(flags), claim: claim, thread: caller.pid
-                )
+                    node: node, descriptor: descriptor, isWriter: Self.isWriter(flags),
+                    opensForReading: flags & O_ACCMODE != O_WRONLY, claim: claim, thread: caller.pid)
                 watch(file)
                 return (node, status, file, register(file, status))
             }

@@ -233,19 +233,26 @@ extension Driver {
     func reportWrites() {
         let files = table.locked { state in state.writing.values.compactMap { $0.files.first(where: \.isWriter) } }
         for file in files { gate.shared { reportIfChanged(file) } }
+        reportMappings()
     }
 
     /// RELEASE: the last use of a handle is gone.
     func release(_ reply: consuming Reply, _ handle: UInt64) {
-        close(handle)
+        let mapped = close(handle)
         reply.error(0)
+        // Its own descriptor is closed by now.
+        if let mapped { watch(mapped) }
     }
 
     /// Ends a handle.
-    func close(_ handle: UInt64) {
-        guard let file = OpenFile.borrowed(handle) else { return }
+    ///
+    /// - Returns: the file where it has none any more, and the kernel may have it mapped for writing.
+    @discardableResult
+    func close(_ handle: UInt64) -> LingeringMappings.Mapped? {
+        guard let file = OpenFile.borrowed(handle) else { return nil }
         let node = file.node
         var reported: Fingerprint?
+        var mayBeMapped = false
         let backing = gate.shared { () -> CInt? in
             var status: stat?
             let finished = table.locked { state -> CInt? in
@@ -261,6 +268,8 @@ extension Driver {
                     details.orphan = file.descriptor
                 }
                 let path = details.dataPath
+                mayBeMapped = details.mayBeMapped && node.hasName
+                details.mayBeMapped = false
                 details.dataPath = .undecided
                 details.reported = nil
                 node.dropDetails()
@@ -274,10 +283,15 @@ extension Driver {
             return finished
         }
         if let backing { closeBacking(backing) }
+        var mapped: LingeringMappings.Mapped?
+        if backing != nil, mayBeMapped, let status = try? StoreCall.status(of: file.descriptor) {
+            mapped = LingeringMappings.Mapped(file, FileStatus(status))
+        }
         // What was shown of it to those who read it as it came.
         if file.arrival != nil { notifier.attributesChanged(table.identifier(node)) }
         if let closer = table.closer, table.locked({ _ in !node.hasName }) { closer.close(file.descriptor) }
         OpenFile.release(handle)
+        return mapped
     }
 
     /// Waits for a handle that another program closes, then goes on.

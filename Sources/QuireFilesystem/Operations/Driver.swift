@@ -26,6 +26,7 @@ final class Driver: Sendable {
     let voice: MountVoice?
     let load = RequestLoad()
     let quietHandles = QuietHandles()
+    let mappings = LingeringMappings()
     let seen = SeenContents()
     let retries = PatientRetries()
     let replaced = ReplacedNodes()
