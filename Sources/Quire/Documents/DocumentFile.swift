@@ -60,17 +60,28 @@ struct DocumentFile: Sendable {
     /// - Throws: `.busy` where it changes meanwhile, and for a name that is taken what Foundation does: nothing is here then. It
     ///   is in both places where it cannot be removed.
     func take(from source: URL) throws {
-        let before = ContentStamp(path: source.path)
         try staged(install: nameNew) { staged in
-            try DurableCopy.make(of: source, at: staged)
-            guard let before, ContentStamp(path: source.path)?.matches(before) == true else {
-                throw QuireError(
-                    .busy, "\(source.path) changed while it was copied",
-                    remedy: "Move it again when nobody writes to it")
+            // A document that is not here may have another time once it is.
+            if try !copy(source, to: staged) {
+                try FileManager.default.removeItem(at: staged)
+                guard try copy(source, to: staged) else {
+                    throw QuireError(
+                        .busy, "\(source.path) changed while it was copied",
+                        remedy: "Move it again when nobody writes to it")
+                }
             }
         }
         try flushName()
         try FileManager.default.removeItem(at: source)
+    }
+
+    /// - Returns: whether `source` was all the time as it is.
+    private func copy(_ source: URL, to staged: URL) throws -> Bool {
+        // What a symbolic link leads to stays where it is.
+        let isLink = Self.kind(source) == S_IFLNK
+        let before = isLink ? nil : ContentStamp(path: source.path)
+        try DurableCopy.make(of: source, at: staged)
+        return if let before { ContentStamp(path: source.path)?.matches(before) ?? false } else { isLink }
     }
 
     private func nameNew(_ staged: URL) throws {

@@ -25,10 +25,15 @@ enum NewName {
             if errno == EEXIST { return false }
             throw FileWrapper.failure(errno, target)
         }
+        // What somebody has written to it since is his.
+        guard isDirectory || lstat(target.path, &status) == 0 && status.st_size == 0 else { return false }
         guard rename(staged.path, target.path) == 0 else {
             let failure = FileWrapper.failure(errno, target)
-            // Empty, unless somebody has written to it since.
-            if isDirectory { rmdir(target.path) } else { unlink(target.path) }
+            if isDirectory {
+                rmdir(target.path)
+            } else if lstat(target.path, &status) == 0, status.st_size == 0 {
+                unlink(target.path)
+            }
             throw failure
         }
         return true

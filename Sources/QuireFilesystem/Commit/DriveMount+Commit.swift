@@ -9,7 +9,8 @@ extension DriveMount: LocalTreeCommitter {
     }
 
     package func isOpenForWriting(inode: UInt64) -> Bool {
-        driver.mappings.contains(inode) || driver.table.locked { state in (state.byInode[inode]?.writers ?? 0) > 0 }
+        driver.table.mappings.contains(inode)
+            || driver.table.locked { state in (state.byInode[inode]?.writers ?? 0) > 0 }
     }
 
     package func changesVisible() async { await driver.notifier.delivered() }

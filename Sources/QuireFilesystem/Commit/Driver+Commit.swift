@@ -108,7 +108,7 @@ extension Driver {
     }
 
     private func openState(_ status: FileStatus) -> OpenState {
-        if mappings.contains(status.inode) { return .writing }
+        if table.mappings.contains(status.inode) { return .writing }
         return table.locked { state in
             guard let node = state.byInode[status.inode] else { return .closed }
             if node.writers > 0 { return .writing }

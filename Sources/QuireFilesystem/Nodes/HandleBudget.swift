@@ -10,6 +10,8 @@ import Synchronization
 final class HandleBudget: Sendable {
     /// Most handles at one time.
     let limit: Int
+    /// Of the rest, what is nobody's own.
+    let reserve: Int
     private let handles = Atomic<Int>(0)
     private let waiting = Atomic<Int>(0)
     private let waitedInVain = Atomic<Bool>(false)
@@ -22,7 +24,7 @@ final class HandleBudget: Sendable {
     ///   - descriptors: how many the process may have.
     ///   - cache: how many of them the cache of directories may take.
     init(descriptors: Int, cache: Int) {
-        let reserve = min(max(descriptors / 8, 48), 1200)
+        reserve = min(max(descriptors / 8, 48), 1200)
         limit = max(descriptors - cache - Listings.limit - reserve, 16)
     }
 

@@ -9,7 +9,7 @@ import Synchronization
 ///     open, mmap, close ──▶ watched ──somebody can write──▶ lingering: counts as open for writing
 ///                              │ nobody can                    │ nobody can any more
 ///                              ▼                               ▼
-///                             over                            changed: looked at once more
+///                   over, told where it changed       over, told in any case
 ///
 /// Whether somebody can write is asked of the file (`fcntl(2)`, F_SETLEASE), again and again: nothing tells of the end. All
 /// methods may be called from any thread.
@@ -19,15 +19,15 @@ final class LingeringMappings: Sendable {
         let inode: UInt64
         /// Open for reading: whoever holds one for writing would be found himself.
         let descriptor: Descriptor
-        /// As it was when it was closed.
+        /// What was told of it when it was closed.
         let closed: Fingerprint
 
         /// Nil where it cannot be opened for reading.
-        init?(_ file: OpenFile, _ status: FileStatus) {
+        init?(_ file: OpenFile, told closed: Fingerprint) {
             let raw = open(file.descriptor.proc, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
             guard raw >= 0 else { return nil }
-            inode = status.inode
-            closed = status.fingerprint
+            inode = file.node.inode
+            self.closed = closed
             descriptor = Descriptor(owning: raw)
         }
 
@@ -36,116 +36,117 @@ final class LingeringMappings: Sendable {
         var mayBeWritten: Bool { quire_has_writers(descriptor.raw) == 1 }
     }
 
+    /// What a look at a file comes to.
+    enum Verdict: Equatable {
+        /// It is to be told where it is other than what was told.
+        case told(Fingerprint)
+        /// It is to be told: a store into a page that is dirty already leaves no trace in the times.
+        case changed
+    }
+
     private struct Watch {
         let file: Mapped
         let start = ContinuousClock.now
         var isLingering = false
-        /// What was told of it last.
         var told: Fingerprint
-
-        init(_ file: Mapped) {
-            self.file = file
-            told = file.closed
-        }
     }
 
     private struct State {
         var watches: [UInt64: Watch] = [:]
         var isLooking = false
+        /// In microseconds.
+        var pause: UInt32 = 0
     }
 
-    /// Innermost lock: descriptors are closed outside.
+    /// Innermost lock, also inside the table's: descriptors are closed outside.
     private let state = Lock(State())
-    private let lingering = Atomic<Int>(0)
+    private let count = Atomic<Int>(0)
     private let pool = BackgroundPool(label: "quire-mappings", width: 1)
+    private let limit: Int
 
-    /// So many files may be watched; of more it is not known.
-    private static let limit = 1024
     /// The kernel itself ends a handle a moment after it has said so.
     private static let grace = Duration.milliseconds(20)
     /// In microseconds.
     private static let (shortestPause, longestPause): (UInt32, UInt32) = (2000, 200_000)
 
-    /// Whether a file counts as open for writing. One relaxed atomic load where there is none.
-    func contains(_ inode: UInt64) -> Bool {
-        guard lingering.load(ordering: .relaxed) > 0 else { return false }
-        return state.withLock { $0.watches[inode]?.isLingering ?? false }
-    }
+    /// - Parameter limit: so many files are watched; of more it is not known.
+    init(limit: Int) { self.limit = limit }
 
-    /// Notes what is told of a file.
-    ///
-    /// - Returns: whether that is other than what was told last, or it is watched no more.
-    func note(_ fingerprint: Fingerprint, of inode: UInt64) -> Bool {
-        state.withLock { state in
-            let former = state.watches[inode]?.told
-            state.watches[inode]?.told = fingerprint
-            return former != fingerprint
-        }
+    /// Whether a file counts as open for writing. One relaxed atomic load where none is watched.
+    func contains(_ inode: UInt64) -> Bool { watch(inode)?.isLingering ?? false }
+
+    /// Whether its times may change without a word. As quick as `contains`.
+    func mayChange(_ inode: UInt64) -> Bool { watch(inode) != nil }
+
+    private func watch(_ inode: UInt64) -> Watch? {
+        guard count.load(ordering: .relaxed) > 0 else { return nil }
+        return state.withLock { $0.watches[inode] }
     }
 
     /// All that are watched.
-    var files: [Mapped] { state.withLock { $0.watches.values.map(\.file) } }
+    var files: [Mapped] {
+        guard count.load(ordering: .relaxed) > 0 else { return [] }
+        return state.withLock { $0.watches.values.map(\.file) }
+    }
 
-    /// Watches a file.
+    /// Watches a file, or goes on watching it.
     ///
-    /// - Parameter look: looks at all that are watched, by `look(_:)`; called on a thread of its own, time and again, until it
-    ///   says that there is none, or nil.
-    func watch(_ file: Mapped, look: @escaping @Sendable () -> Bool?) {
-        // The one that is watched already outlives the lock.
-        let (starts, former) = state.withLock { state -> (Bool, Watch?) in
-            let former = state.watches[file.inode]
-            guard former == nil, state.watches.count < Self.limit else { return (false, former) }
-            state.watches[file.inode] = Watch(file)
+    /// - Parameter look: looks at all `files`; called on a thread of its own as long as there are any, or until it says false.
+    /// - Returns: false where there are too many.
+    func watch(_ file: Mapped, look: @escaping @Sendable () -> Bool) -> Bool {
+        let (isWatched, starts) = state.withLock { state -> (Bool, Bool) in
+            if state.watches[file.inode] == nil {
+                guard state.watches.count < limit else { return (false, false) }
+                state.watches[file.inode] = Watch(file: file, told: file.closed)
+                count.add(1, ordering: .relaxed)
+            }
+            state.pause = Self.shortestPause
             defer { state.isLooking = true }
-            return (!state.isLooking, nil)
+            return (true, !state.isLooking)
         }
-        withExtendedLifetime(former) {}
-        guard starts else { return }
-        pool.submit {
-            var pause = Self.shortestPause
-            repeat {
-                usleep(pause)
-                pause = min(2 * pause, Self.longestPause)
-            } while look() ?? false
-        }
-    }
-
-    /// What became of a file.
-    enum Turn: Sendable {
-        /// It lingers from now on.
-        case began(Mapped)
-        /// It lingered.
-        case ended(Mapped)
-    }
-
-    /// Looks at all that are watched.
-    ///
-    /// - Parameter probe: whether the file may be written, nil where it has a handle for that again: whoever closes that one
-    ///   has it watched anew.
-    /// - Returns: what is to be told, and whether there is more to watch.
-    func look(_ probe: (Mapped) -> Bool?) -> (turns: [Turn], goesOn: Bool) {
-        let watches = state.withLock { Array($0.watches.values) }
-        var turns: [Turn] = []
-        var over: [Watch] = []
-        for watch in watches {
-            switch probe(watch.file) {
-            case true?:
-                guard !watch.isLingering, ContinuousClock.now - watch.start >= Self.grace else { continue }
-                state.withLock { $0.watches[watch.file.inode]?.isLingering = true }
-                lingering.add(1, ordering: .relaxed)
-                turns.append(.began(watch.file))
-            case false?:
-                over.append(watch)
-                if watch.isLingering { turns.append(.ended(watch.file)) }
-            case nil: over.append(watch)
+        if starts {
+            pool.submit {
+                while let pause = self.nextPause() {
+                    usleep(pause)
+                    guard look() else { return }
+                }
             }
         }
-        let goesOn = state.withLock { state in
-            for watch in over { state.watches[watch.file.inode] = nil }
+        return isWatched
+    }
+
+    /// Nil where nothing is watched any more.
+    private func nextPause() -> UInt32? {
+        state.withLock { state in
             state.isLooking = !state.watches.isEmpty
-            return state.isLooking
+            defer { state.pause = min(2 * state.pause, Self.longestPause) }
+            return state.isLooking ? state.pause : nil
         }
-        lingering.subtract(over.count { $0.isLingering }, ordering: .relaxed)
-        return (turns, goesOn)
+    }
+
+    /// Notes what a look at a file found.
+    ///
+    /// - Parameter mayBeWritten: nil where it has a handle for that again; it stays watched.
+    /// - Returns: what is to be told; nil where it is not watched any more.
+    func note(_ file: Mapped, mayBeWritten: Bool?) -> Verdict? {
+        state.withLock { state in
+            guard let watch = state.watches[file.inode], watch.file.descriptor === file.descriptor else { return nil }
+            switch mayBeWritten {
+            case true? where !watch.isLingering && ContinuousClock.now - watch.start >= Self.grace:
+                state.watches[file.inode]?.isLingering = true
+                return .changed
+            case false?:
+                // Whoever calls has the descriptor: it is not closed here.
+                state.watches[file.inode] = nil
+                count.subtract(1, ordering: .relaxed)
+                return watch.isLingering ? .changed : .told(watch.told)
+            case true?, nil: return .told(watch.told)
+            }
+        }
+    }
+
+    /// Notes what was told of a file.
+    func noteTold(_ fingerprint: Fingerprint, of file: Mapped) {
+        state.withLock { $0.watches[file.inode]?.told = fingerprint }
     }
 }

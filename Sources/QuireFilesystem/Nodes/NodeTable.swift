@@ -6,7 +6,8 @@ import Synchronization
 /// All files that the kernel knows, by node id and by inode.
 ///
 /// One lock guards the table and every node; it is held for short, synchronous work only: no system call but a look at the
-/// status of a file that is open, no reply to the kernel, no callback. Inside it only the event queue's own lock is taken, where an event says what the table says.
+/// status of a file that is open, no reply to the kernel, no callback. Inside it only the locks of the event queue and of the
+/// watched mappings are taken, where these say what the table says.
 final class NodeTable: Sendable {
     struct State {
         var byInode = InodeTable()
@@ -50,6 +51,7 @@ final class NodeTable: Sendable {
     let descriptorLimit: Int
     /// How much programs may have open.
     let handles: HandleBudget
+    let mappings: LingeringMappings
     /// An element each time that much was forgotten at once: memory can be given back.
     let forgotten: AsyncStream<Void>
     private let hasForgotten: AsyncStream<Void>.Continuation
@@ -60,6 +62,7 @@ final class NodeTable: Sendable {
     ///   - descriptors: how many descriptors the process may have.
     init(rootDescriptor: Descriptor, rootInode: UInt64, descriptorLimit: Int, descriptors: Int) {
         self.handles = HandleBudget(descriptors: descriptors, cache: descriptorLimit)
+        self.mappings = LingeringMappings(limit: handles.reserve / 2)
         self.rootDescriptor = rootDescriptor
         self.isOnDisk = !StoreCall.isInMemory(rootDescriptor)
         self.closer = isOnDisk ? DescriptorCloser() : nil
@@ -168,7 +171,8 @@ final class NodeTable: Sendable {
             } else if status.st_nlink > 1 {
                 node.hadOtherNames = true
             }
-            let holds = (node.writers == 0 || !node.dataPath.isPassthrough) && !node.hadOtherNames
+            let isWritten = node.writers > 0 && node.dataPath.isPassthrough || mappings.mayChange(node.inode)
+            let holds = !isWritten && !node.hadOtherNames
             return (node.shownInode, holds, node.arrival)
         }
         // In this order: who changes the directory from now on sees that it was told.

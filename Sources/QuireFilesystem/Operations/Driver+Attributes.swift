@@ -288,7 +288,7 @@ extension Driver {
         let status = FileStatus(status)
         node.details?.reported = status.fingerprint
         node.mayHavePrivilegeBits = status.mode & 0o6000 != 0
-        let writersOpen = node.writers > 0 || mappings.contains(node.inode)
+        let writersOpen = node.writers > 0 || table.mappings.contains(node.inode)
         record(
             content
                 ? .contentChanged(status, writersOpen: writersOpen)

@@ -240,7 +240,7 @@ extension Driver {
                 table.identifier(node), table.shown(status, of: node), handle: handle, flags: answer.flags,
                 backing: answer.backing)
             if !taken {
-                close(handle)
+                if let mapped = close(handle) { watch(mapped) }
                 table.forget(node, 1)
             }
         case .success(nil): askAgain(self, reply)

@@ -1,49 +1,62 @@
 import CFuse
 import Glibc
+import Logging
 import QuireCore
+import Synchronization
 
 /// Documents that are written by mappings after they were closed.
 extension Driver {
-    /// The last handle of a file was closed; one that could map it had written.
-    func watch(_ file: LingeringMappings.Mapped) { mappings.watch(file) { [weak self] in self?.lookAtMappings() } }
+    /// So many are looked at while nobody else changes anything.
+    private static let slice = 64
 
-    /// - Returns: whether there is more to watch.
-    private func lookAtMappings() -> Bool {
-        // Alone in the gate: nobody opens one of them meanwhile.
-        gate.exclusive { () -> Bool in
-            let (turns, goesOn) = mappings.look { file in
-                let isOpen = table.locked { state in (state.byInode[file.inode]?.writers ?? 0) > 0 }
-                return isOpen ? nil : file.mayBeWritten
-            }
-            for turn in turns {
-                switch turn {
-                case .began(let file), .ended(let file): tellContent(of: file, always: true)
-                }
-            }
-            return goesOn
+    /// The last handle of a file was closed; one that could map it had written.
+    func watch(_ file: LingeringMappings.Mapped) {
+        let isWatched = table.mappings.watch(file) { [weak self] in
+            self?.lookAtMappings()
+            return self != nil
         }
+        guard !isWatched, !tooManyMappings.exchange(true, ordering: .relaxed) else { return }
+        logger.warning(
+            "too many files are mapped after they were closed: of some it is not noticed what is stored then")
     }
 
     /// Records what was written by mappings until now. From any thread, with no lock held.
-    func reportMappings() {
-        guard !mappings.files.isEmpty else { return }
-        _ = lookAtMappings()
-        for file in mappings.files { gate.shared { tellContent(of: file, always: false) } }
+    func lookAtMappings() {
+        // What is watched no more is closed here in the end, outside of the gate.
+        let files = table.mappings.files
+        var rest = files[...]
+        while !rest.isEmpty {
+            var changed: [Node] = []
+            // Nobody opens one of them meanwhile.
+            gate.exclusive { for file in rest.prefix(Self.slice) { look(at: file, &changed) } }
+            for node in changed {
+                notifier.attributesChanged(table.identifier(node))
+                tellChange(node, nil, 0)
+            }
+            rest = rest.dropFirst(Self.slice)
+        }
+        guard let closer = table.closer else { return }
+        for file in files where (try? StoreCall.status(of: file.descriptor))?.st_nlink == 0 {
+            closer.close(file.descriptor)
+        }
     }
 
-    /// Records that a file was written by a mapping, or may have been. Call inside the gate.
-    ///
-    /// - Parameter always: also where the times are as they were: a store into a page that is dirty already changes none.
-    private func tellContent(of file: LingeringMappings.Mapped, always: Bool) {
+    /// Alone in the gate.
+    private func look(at file: LingeringMappings.Mapped, _ changed: inout [Node]) {
+        let hasWriters = table.locked { state in (state.byInode[file.inode]?.writers ?? 0) > 0 }
+        let mayBeWritten = file.mayBeWritten
         let node = table.locked { state -> Node? in
-            let node = state.byInode[file.inode]
-            guard let found = try? StoreCall.status(of: file.descriptor), found.st_nlink > 0 else { return nil }
+            guard let verdict = table.mappings.note(file, mayBeWritten: hasWriters ? nil : mayBeWritten),
+                let found = try? StoreCall.status(of: file.descriptor), found.st_nlink > 0
+            else { return nil }
             let status = FileStatus(found)
-            guard mappings.note(status.fingerprint, of: file.inode) || always else { return nil }
-            let writersOpen = (node?.writers ?? 0) > 0 || mappings.contains(file.inode)
+            guard verdict != .told(status.fingerprint) else { return nil }
+            table.mappings.noteTold(status.fingerprint, of: file)
+            let node = state.byInode[file.inode]
+            let writersOpen = hasWriters || table.mappings.contains(file.inode)
             record(.contentChanged(status, writersOpen: writersOpen))
             return node
         }
-        if let node { tellChange(node, nil, 0) }
+        if let node { changed.append(node) }
     }
 }

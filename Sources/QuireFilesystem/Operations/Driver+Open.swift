@@ -69,7 +69,9 @@ extension Driver {
         case .success((let file, let answer)?):
             let handle = file.retainedHandle()
             staleAnswers.settle(caller.pid)
-            if !reply.opened(handle, flags: answer.flags, backing: answer.backing) { close(handle) }
+            if !reply.opened(handle, flags: answer.flags, backing: answer.backing), let mapped = close(handle) {
+                watch(mapped)
+            }
         case .success(nil) where flags & (O_ACCMODE | O_TRUNC) == O_RDONLY:
             parkForReading(reply, node) { driver, reply, arriving in
                 driver.performOpen(reply, node, flags, claim, hasAsked: hasAsked, pass: pass, arriving: arriving)
@@ -233,7 +235,7 @@ extension Driver {
     func reportWrites() {
         let files = table.locked { state in state.writing.values.compactMap { $0.files.first(where: \.isWriter) } }
         for file in files { gate.shared { reportIfChanged(file) } }
-        reportMappings()
+        lookAtMappings()
     }
 
     /// RELEASE: the last use of a handle is gone.
@@ -247,12 +249,12 @@ extension Driver {
     /// Ends a handle.
     ///
     /// - Returns: the file where it has none any more, and the kernel may have it mapped for writing.
-    @discardableResult
     func close(_ handle: UInt64) -> LingeringMappings.Mapped? {
         guard let file = OpenFile.borrowed(handle) else { return nil }
         let node = file.node
         var reported: Fingerprint?
         var mayBeMapped = false
+        var told: Fingerprint?
         let backing = gate.shared { () -> CInt? in
             var status: stat?
             let finished = table.locked { state -> CInt? in
@@ -262,6 +264,7 @@ extension Driver {
                 // of two that close it the second tells of the newer state.
                 status = file.isWriter ? try? StoreCall.status(of: file.descriptor) : nil
                 if let status { reportLocked(node, status, content: true) }
+                told = node.details?.reported
                 guard let details = node.details, details.files.isEmpty else { return nil }
                 // Nameless, but perhaps still held by the kernel (a directory entry gone, a descriptor passed on).
                 if !node.hasName, node !== table.root, node.lookups > 0, details.orphan == nil {
@@ -284,9 +287,7 @@ extension Driver {
         }
         if let backing { closeBacking(backing) }
         var mapped: LingeringMappings.Mapped?
-        if backing != nil, mayBeMapped, let status = try? StoreCall.status(of: file.descriptor) {
-            mapped = LingeringMappings.Mapped(file, FileStatus(status))
-        }
+        if backing != nil, mayBeMapped, let told { mapped = LingeringMappings.Mapped(file, told: told) }
         // What was shown of it to those who read it as it came.
         if file.arrival != nil { notifier.attributesChanged(table.identifier(node)) }
         if let closer = table.closer, table.locked({ _ in !node.hasName }) { closer.close(file.descriptor) }

@@ -12,7 +12,7 @@ import Synchronization
 /// event sink before its answer is sent, inside the commit gate, so that the index sees the order in which the store
 /// changed.
 ///
-/// Lock order: commit gate, then node table, then the event sink's queue.
+/// Lock order: commit gate, then node table, then the event sink's queue or the watched mappings.
 final class Driver: Sendable {
     let table: NodeTable
     let resolver: NodeResolver
@@ -26,7 +26,6 @@ final class Driver: Sendable {
     let voice: MountVoice?
     let load = RequestLoad()
     let quietHandles = QuietHandles()
-    let mappings = LingeringMappings()
     let seen = SeenContents()
     let retries = PatientRetries()
     let replaced = ReplacedNodes()
@@ -46,6 +45,8 @@ final class Driver: Sendable {
     let space = StoreSpace()
     /// Why the kernel refused it; 0 where it did not.
     let passthroughRefusal = Atomic<CInt>(0)
+    /// Whether it was said that not all mappings are watched.
+    let tooManyMappings = Atomic<Bool>(false)
     /// Names in the drive's root that are containers' own directories.
     let containerRoots: Lock<Set<FileName>>
     /// The libfuse session, set once before the first request, cleared after the last.

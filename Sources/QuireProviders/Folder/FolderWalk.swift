@@ -227,7 +227,7 @@ struct FolderWalk: ~Copyable {
         if let handle = try open(pending) { try list(path, handle) }
         let directories = listings[path]?.directories ?? []
         let present = Dictionary(directories.map { ($0.path, $0.inode) }, uniquingKeysWith: { $1 })
-        for gone in old.directories where present[gone.path] != gone.inode { forget(gone.path) }
+        for gone in old.directories where !inodesStay || present[gone.path] != gone.inode { forget(gone.path) }
         for directory in directories where listings[directory.path] == nil {
             try read(below: Pending(base: root, names: directory.path.components, path: directory.path))
         }

@@ -88,6 +88,8 @@ struct PullRound: Sendable {
     private func keep(besides told: Told, in result: inout PullResult) {
         guard !isToldAll else { return }
         result.held.formUnion(held.filter { !told.contains($0.path) })
+        // What is held below a directory that went may have been moved with it: a listing tells.
+        if held.contains(where: { told.isGone($0.path) && !result.held.contains($0) }) { result.left += 1 }
         result.believed.formUnion(confirmed.filter { !told.contains($0.path) })
     }
 
@@ -104,7 +106,10 @@ struct PullRound: Sendable {
             gone = Set(removed).union(changed.lazy.filter { $0.kind != .directory }.map(\.path))
         }
 
-        func contains(_ path: RelativePath) -> Bool { places.contains(path) || path.isInside(anyOf: gone) }
+        func contains(_ path: RelativePath) -> Bool { places.contains(path) || isGone(path) }
+
+        /// Whether it, or a directory above it, is told to be gone.
+        func isGone(_ path: RelativePath) -> Bool { path.isInside(anyOf: gone) }
     }
 
     private func listing(_ items: [RemoteItem], isWhole: Bool) -> Listing {

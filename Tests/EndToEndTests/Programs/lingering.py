@@ -8,6 +8,7 @@ import ctypes
 import os
 import subprocess
 import sys
+import time
 
 PAGE = 4096
 libc = ctypes.CDLL(None, use_errno=True)
@@ -48,8 +49,26 @@ def main():
     # The page is dirty already: nothing about the file shows it but its content.
     for text in (b"third", b"fourth"):
         store(text, 100)
+    # Handles that could map it, and could not, come and go meanwhile.
+    with open(document, "r+b") as file:
+        pass
+    with open(document, "ab") as file:
+        pass
+    store(b"fifth", PAGE + 100)
     libc.munmap(address, len(content))
     expect(content)
+    # Over at once, and after a moment's rest, with the file's time as programs see it.
+    for pause in (0, 0.005, 0.1):
+        descriptor = os.open(document, os.O_RDWR)
+        address = libc.mmap(None, len(content), 3, 1, descriptor, 0)
+        os.close(descriptor)
+        before = os.stat(document).st_mtime_ns
+        time.sleep(pause)
+        store(b"%f" % pause, 200)
+        libc.munmap(address, len(content))
+        expect(content)
+        if os.stat(document).st_mtime_ns <= before:
+            sys.exit("the mount shows the time of before the store")
     with open(document, "rb") as file:
         if file.read() != content:
             sys.exit("the mount shows something else")
