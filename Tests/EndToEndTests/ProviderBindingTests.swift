@@ -89,6 +89,27 @@ extension EndToEnd {
             }
         }
 
+        @Test("In a folder that was emptied on purpose a drive begins anew, with documents and without", arguments: [0, 1])
+        func begunAnew(documents: Int) async throws {
+            try await Workspace.use { space in
+                let shared = "\(space.root)/shared"
+                let drive = try await space.mounted(provider: shared)
+                for number in 0..<documents { try await drive.sh("echo x > f\(number)") }
+                try await drive.sync()
+                try await drive.unmount()
+                try await space.sh("rm -rf shared; mkdir shared")
+                try await drive.mount()
+                try await drive.quire("sync", "--timeout", "2", limitSeconds: 20).require(75)
+                #expect(try await space.sh("ls -A shared") == "")
+                try await drive.unmount()
+                try await space.sh("rm one.home/stores/*")
+                try await drive.mount()
+                try await drive.sh("echo y > g")
+                try await drive.sync()
+                try await expectProviderMatches(drive, at: shared)
+            }
+        }
+
         /// Keeps the store's identity as versions did that kept it in the index, by the provider's name.
         ///
         /// - Parameter isBound: whether that was noted, too, as it is at a start.

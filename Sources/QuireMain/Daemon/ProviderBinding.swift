@@ -24,22 +24,24 @@ struct ProviderBinding: Sendable {
             guard let next = configuration.keeper(of: container) else { continue }
             let isThere = try await binding(of: container).map { $0.url == next.url } ?? true
             let former: Binding
-            let isSame: Bool
+            let wanted: String?
             do {
                 former = try await self.former(of: container, next)
-                isSame = try former.identity != nil && former.identity == expected(of: next)
+                wanted = try expected(of: next)
             } catch let error as QuireError where isThere {
                 // Nothing is connected there then.
                 notes.append(error.message)
                 continue
             }
+            let isSame = former.identity != nil && former.identity == wanted
             if isThere, isSame {
                 try await bind(container, to: next, identity: former.identity)
                 continue
             }
             let missing = try await index.index.datalessFile(in: container)
             if isThere, missing == nil, try await bases(of: container).isEmpty {
-                try await bind(container, to: next, identity: former.identity)
+                // Nothing is known of the former store: the one that is wanted now may be another, or any.
+                try await bind(container, to: next, identity: wanted)
                 continue
             }
             // What the configuration says of the store at the same URL is the user's word.
@@ -99,7 +101,9 @@ struct ProviderBinding: Sendable {
             {
                 throw QuireError(
                     .unavailable, "\(provider.url) has another store than before",
-                    remedy: "Bring the former one back, or mount the drive anew if this one is meant")
+                    remedy:
+                        "Bring the former one back. Where this one is meant: quire unmount, remove \(stores.path(provider.url)), "
+                        + "quire mount; what is here is uploaded then")
             }
             // First: until it is bound, this tells which store that was.
             try stores.note(identity, at: provider.url)

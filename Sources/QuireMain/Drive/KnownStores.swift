@@ -56,7 +56,8 @@ struct KnownStores: Sendable {
     /// Forgets it: whatever is at the URL next is the store there.
     func forget(_ url: String) throws(QuireError) { try DurableFile.remove(path(url)) }
 
-    private func path(_ url: String) -> String {
+    /// Where it is written down which store is at a URL.
+    func path(_ url: String) -> String {
         "\(directory)/\(ContentHasher.checksum(of: Array(url.utf8)).description.prefix(32)).json"
     }
 }
