@@ -127,11 +127,15 @@ extension Driver {
         _ reply: consuming Reply, _ node: Node, _ change: AttributeChange, _ file: OpenFile?, _ claim: HeldClaim?
     ) {
         let caller = reply.caller
+        var kept = UntoldChange.nothing
         let outcome = Result { () throws(DriverError) -> stat? in
-            try gate.shared { () throws(DriverError) -> stat? in try apply(change, to: node, file, caller) }
+            try gate.shared { () throws(DriverError) -> stat? in
+                try apply(change, to: node, file, caller, claim, &kept)
+            }
         }
         switch outcome {
         case .success(let status?):
+            if !kept.isEmpty { notifier.whenDelivered { [services, kept] in services.coordinator.tell(kept) } }
             if !change.isAccessTimeOnly { tellChange(node, claim, caller.pid) }
             reply.attributes(table.shown(status, of: node))
         case .success(nil):
@@ -142,13 +146,22 @@ extension Driver {
         }
     }
 
+    /// - Parameter kept: what presenters are to be told of a version that was kept.
     /// - Returns: nil when the content must be fetched first.
     private func apply(
-        _ change: AttributeChange, to node: Node, _ file: OpenFile?, _ caller: Caller
+        _ change: AttributeChange, to node: Node, _ file: OpenFile?, _ caller: Caller, _ claim: HeldClaim?,
+        _ kept: inout UntoldChange
     ) throws(DriverError) -> stat? {
         var contentChanged = false
         if let size = change.size {
+            // What is done through a descriptor is part of what that was opened for.
+            let isEmptied = file == nil && size == 0
+            if isEmptied {
+                guard let more = try keepMissed(beforeEmptying: node, claim, by: caller.pid) else { return nil }
+                kept = more
+            }
             guard try truncate(node, file, to: size, caller) else { return nil }
+            if isEmptied { noteEmptying(of: node, try resolver.status(node), claim, by: caller.pid) }
             contentChanged = true
         }
         noteTruncation(change, of: node, file)

@@ -26,6 +26,16 @@ extension Driver {
         }
     }
 
+    /// A document was emptied by its path.
+    func noteEmptying(of node: Node, _ status: stat, _ claim: HeldClaim?, by thread: pid_t) {
+        guard seen.isInUse, let place = place(of: node) else { return }
+        if claim?.isCovered == true {
+            seen.noteChange(at: place)
+        } else {
+            seen.noteSight(of: place, status, by: thread)
+        }
+    }
+
     /// A handle that wrote is closed.
     func noteWritten(_ file: OpenFile) {
         guard file.claim?.isCovered == true, let place = place(of: file.node) else { return }
@@ -100,6 +110,16 @@ extension Driver {
             throw error
         }
         return try enterCopy(Entry(directory: entry.directory, name: name), in: directory)
+    }
+
+    /// The same where it is emptied by its path.
+    ///
+    /// - Returns: what presenters are to be told; nil where the content must be fetched first.
+    func keepMissed(beforeEmptying node: Node, _ claim: HeldClaim?, by thread: pid_t) throws(DriverError) -> UntoldChange? {
+        guard seen.isInUse, claim?.isCovered != true else { return .nothing }
+        let status = try resolver.status(node)
+        guard status.st_mode & S_IFMT == S_IFREG, missed(node, status, claim, by: thread) != nil else { return .nothing }
+        return try isDataless(node) ? nil : keepMissed(beforeEmptying: node, status, claim, by: thread)
     }
 
     /// Writes a file and its name through.
