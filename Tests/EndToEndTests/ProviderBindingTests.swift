@@ -89,7 +89,9 @@ extension EndToEnd {
             }
         }
 
-        @Test("In a folder that was emptied on purpose a drive begins anew, with documents and without", arguments: [0, 1])
+        @Test(
+            "In a folder that was emptied on purpose a drive begins anew, with documents and without",
+            arguments: [0, 1])
         func begunAnew(documents: Int) async throws {
             try await Workspace.use { space in
                 let shared = "\(space.root)/shared"

@@ -115,10 +115,14 @@ extension Driver {
     /// The same where it is emptied by its path.
     ///
     /// - Returns: what presenters are to be told; nil where the content must be fetched first.
-    func keepMissed(beforeEmptying node: Node, _ claim: HeldClaim?, by thread: pid_t) throws(DriverError) -> UntoldChange? {
+    func keepMissed(beforeEmptying node: Node, _ claim: HeldClaim?, by thread: pid_t) throws(DriverError)
+        -> UntoldChange?
+    {
         guard seen.isInUse, claim?.isCovered != true else { return .nothing }
         let status = try resolver.status(node)
-        guard status.st_mode & S_IFMT == S_IFREG, missed(node, status, claim, by: thread) != nil else { return .nothing }
+        guard status.st_mode & S_IFMT == S_IFREG, missed(node, status, claim, by: thread) != nil else {
+            return .nothing
+        }
         return try isDataless(node) ? nil : keepMissed(beforeEmptying: node, status, claim, by: thread)
     }
 
