@@ -13,7 +13,8 @@ import Synchronization
 ///                                     another file in the place of a placeholder              ─▶ undecided: at the end
 ///                                     row without entry                                       ─▶ missing: at the end
 ///                                     cannot be looked at                                     ─▶ stays as it is known
-/// all listed, queue of events empty, 50 ms passed ─▶ a placeholder not found elsewhere was replaced: content changed
+/// all listed, queue of events empty, 50 ms passed ─▶ a placeholder with another inode: the row that its mark names moves
+///                                                    a placeholder not found elsewhere was replaced: content changed
 ///                                                    rows still missing in the store are removed
 /// ```
 /// Removals wait so that an item that was moved to a directory listed later keeps its identity, and so that the event
@@ -27,6 +28,15 @@ struct Rescan {
         var name: [UInt8]
     }
 
+    /// A row whose file is a placeholder of something else than the row's base, as far as its mark tells.
+    struct Stray {
+        var id: Int64
+        /// Nil where it cannot be read.
+        var mark: Placeholder?
+        /// This rescan made the row.
+        var isNew: Bool
+    }
+
     /// Compares everything, and says so when done. Otherwise only directories that an event did not fit.
     let isWhole: Bool
     var queue: [Int64]
@@ -35,6 +45,9 @@ struct Rescan {
     /// By directory, the names of what lies where a placeholder was: a new document if that was moved, which is not known
     /// before all is listed.
     var undecided: [Int64: [[UInt8]]] = [:]
+    var strays: [Stray] = []
+    /// What is missing may be one of these.
+    var hidesMoved = false
     /// All is listed.
     var isDeciding = false
     /// Directories that could not be compared, or not all of them; of those that are not listed, what was known before.

@@ -82,7 +82,7 @@ extension TreeWriter {
     }
 
     /// Whether the mark names the version of a row's base, or one with its content.
-    private func isOf(_ mark: Placeholder, _ row: ItemRow) throws -> Bool {
+    func isOf(_ mark: Placeholder, _ row: ItemRow) throws -> Bool {
         guard let base = row.base, base.container == mark.container.rawValue else { return false }
         let named = try placeholder(row)
         if named.version == mark.version { return true }

@@ -79,6 +79,9 @@ extension TreeWriter {
                 continue
             }
             let after = try appeared(in: directory, entry.name, local, keepsChildren: true)
+            if isDataless, !isRenewed, before?.local.inode != local.inode {
+                try noteStray(after, looked, in: path, isNew: before == nil, &rescan, lister)
+            }
             if before == nil { rescan.report.added += 1 } else { rescan.report.changed += 1 }
             let isOtherDirectory = before?.local.inode != local.inode
             if local.kind == .directory, rescan.isWhole || isOtherDirectory { rescan.queue.append(after.id) }
@@ -112,8 +115,8 @@ extension TreeWriter {
     }
 
     /// Removes the rows that are missing in the store still. Where there are too many to be believed, or what is missing
-    /// may lie where nobody can look, their deletions are held; where the store has vanished, they are already
-    /// (`meetStore`).
+    /// may lie where nobody can look, or be a placeholder of which that cannot be told, their deletions are held; where the
+    /// store has vanished, they are already (`meetStore`).
     mutating func removeMissing(_ rescan: inout Rescan) throws {
         // Those that an earlier rescan, which did not end, set aside are missing as well.
         var gone = rescan.isWhole ? try children(of: Schema.limbo) : []
@@ -140,7 +143,7 @@ extension TreeWriter {
         let total = try db.first("SELECT count(*) FROM items WHERE role = 0", read: { Int($0.integer(0)) }) ?? 0
         for row in gone { rescan.report.removed += try size(of: row) }
         let isUnclear = try !rescan.unread.isEmpty && gone.contains { try hasDataless($0) }
-        if isUnclear || Rescan.isImplausible(missing: rescan.report.removed, of: total) {
+        if isUnclear || rescan.hidesMoved || Rescan.isImplausible(missing: rescan.report.removed, of: total) {
             rescan.report.holdsDeletes = true
             try db.setMeta(MetaKey.heldDeletes, String(rescan.report.removed))
         }

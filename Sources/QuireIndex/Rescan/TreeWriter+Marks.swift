@@ -1,0 +1,107 @@
+import GRDB
+import QuireCore
+
+/// Placeholders that were moved in a home that was copied or restored as well: nothing but the mark leads to the row.
+///
+/// ```
+/// placeholder whose mark does not name its row's base ─▶ rows whose placeholders are not where they say
+///                                       one fits, best one of its name ─▶ that row moves
+///                                       several or none, mark unreadable ─▶ deletions of those that it may be are held
+/// ```
+extension TreeWriter {
+    /// Notes a row that got another file, if that is a placeholder of something else than its base.
+    func noteStray(
+        _ row: ItemRow, _ entry: StoreLister.Entry, in path: RelativePath, isNew: Bool, _ rescan: inout Rescan,
+        _ lister: StoreLister
+    ) throws {
+        let mark = lister.placeholder(entry, in: path)
+        if try isStray(row, mark) { rescan.strays.append(Rescan.Stray(id: row.id, mark: mark, isNew: isNew)) }
+    }
+
+    /// Moves rows to the placeholders that name their bases; all is listed.
+    mutating func followMarks(_ rescan: inout Rescan) throws {
+        rescan.hidesMoved = false
+        var strays: [MarkedSources.Stray] = []
+        for stray in rescan.strays {
+            guard let row = try row(stray.id), try isStray(row, stray.mark) else { continue }
+            strays.append(MarkedSources.Stray(row: row, mark: stray.mark, isNew: stray.isNew))
+        }
+        guard !strays.isEmpty else { return }
+        var sources = try sources(rescan, strays)
+        var pairs: [(stray: MarkedSources.Stray, source: Int64)] = []
+        for byName in [true, false] {
+            var left: [MarkedSources.Stray] = []
+            for stray in strays {
+                if let row = sources.take(for: stray, byName: byName) {
+                    pairs.append((stray, row.id))
+                    // Another may be in its place.
+                    try sendToLimbo(row)
+                } else {
+                    left.append(stray)
+                }
+            }
+            strays = left
+        }
+        for pair in pairs { try move(pair.source, to: pair.stray, &rescan) }
+        let replaced = Set(pairs.map(\.stray.row.id))
+        let bySize = Dictionary(grouping: strays) { $0.row.local.size }
+        for source in sources.rest where !source.isThere || replaced.contains(source.row.id) {
+            guard bySize[source.row.local.size]?.contains(where: { $0.mayBe(source) }) ?? false else { continue }
+            rescan.hidesMoved = true
+            if source.isUndecided { try setAside(source.row, &rescan) }
+        }
+    }
+
+    /// Whether the mark of a row's placeholder, nil where it cannot be read, does not name its base.
+    private func isStray(_ row: ItemRow, _ mark: Placeholder?) throws -> Bool {
+        guard row.local.isDataless, row.local.kind == .file, row.parent != Schema.limbo else { return false }
+        return try row.base == nil || mark.map { try !isOf($0, row) } ?? true
+    }
+
+    /// The rows that a stray may be of. Strays may be one another's.
+    private func sources(_ rescan: Rescan, _ strays: [MarkedSources.Stray]) throws -> MarkedSources {
+        var found = MarkedSources()
+        func add(_ row: ItemRow, isThere: Bool = false, isUndecided: Bool = false) throws {
+            if row.local.kind == .directory {
+                for child in try children(of: row.id) { try add(child) }
+            } else if row.local.isDataless, row.base != nil {
+                found.add(
+                    MarkedSources.Source(
+                        row: row, base: try placeholder(row), isThere: isThere, isUndecided: isUndecided))
+            }
+        }
+        for stray in strays { try add(stray.row, isThere: true) }
+        for (directory, names) in rescan.undecided {
+            for name in names { if let row = try row(in: directory, name) { try add(row, isUndecided: true) } }
+        }
+        if rescan.isWhole { for row in try children(of: Schema.limbo) { try add(row) } }
+        for missing in rescan.missing {
+            guard let row = try row(missing.id), row.parent == missing.parent, row.name == missing.name else {
+                continue
+            }
+            if row.parent != Schema.limbo, let path = try path(of: row) {
+                guard case .nothing = placeInStore(path) else { continue }
+            }
+            try add(row)
+        }
+        return found
+    }
+
+    /// Moves a row, which is in no place, to where its placeholder is.
+    private mutating func move(
+        _ source: Int64, to stray: MarkedSources.Stray, _ rescan: inout Rescan
+    ) throws {
+        guard let directory = try row(stray.row.parent), let before = try row(source) else { return }
+        if let target = try row(in: directory.id, stray.row.name) {
+            if target.base == nil { try delete(target) } else { try setAside(target, &rescan) }
+        }
+        var row = before
+        row.local = stray.row.local
+        row.writersOpen = false
+        try touch(&row)
+        try place(&row, in: DirectoryRow(directory), stray.row.name)
+        try updatePlaced(row, before: before)
+        rescan.report.moved += 1
+        if stray.isNew { rescan.report.added -= 1 } else { rescan.report.changed -= 1 }
+    }
+}
