@@ -1,6 +1,7 @@
 import CLinux
 import Glibc
 import QuireCore
+import Synchronization
 import Testing
 
 @testable import QuireIndex
@@ -183,6 +184,62 @@ struct RenumberedStoreTests {
             #expect(try await drive.item("b").id == before)
             #expect(try await drive.item("b").base?.version == ProviderVersion("1"))
             #expect(try await drive.item("a").base == nil)
+        }
+    }
+
+    @Test(
+        "a new document that has the number of another, and its size, leaves that where it is, whichever comes first",
+        arguments: ["early", "late"] as [RelativePath], [true, false])
+    func numberOfAnother(new: RelativePath, isDataless: Bool) async throws {
+        try await withDrive { drive in
+            // None of them is in the tick of another.
+            drive.isWatched = false
+            try drive.create("early", "another")
+            try drive.setTimeQuietly("early", seconds: 1_700_000_000)
+            drive.isWatched = true
+            try drive.create("doc", "content")
+            try await drive.acknowledge("doc")
+            if isDataless { try drive.evict("doc") }
+            let before = try await drive.item("doc")
+            drive.isWatched = false
+            try drive.create("late", "another")
+            try drive.setTimeQuietly("late", seconds: 1_700_000_001)
+            try await renumber(drive, "doc", try drive.present(new).inode)
+            let report = try #require(await drive.rescan())
+            #expect((report.added, report.moved, report.removed) == (2, 0, 0))
+            let after = try await drive.item("doc")
+            #expect((after.id, after.base, after.local.isDataless) == (before.id, before.base, isDataless))
+            #expect(try await drive.item(new).base == nil)
+            #expect(try await drive.pending().filter { $0.isDeleted || $0.isMoved }.isEmpty)
+        }
+    }
+
+    @Test(
+        "a placeholder that was moved is found also where a new file has its number, or its directory's, before",
+        arguments: [("doc", "moved"), ("one/doc", "three/doc")] as [(RelativePath, RelativePath)])
+    func numberTaken(from: RelativePath, to: RelativePath) async throws {
+        try await withDrive { drive in
+            try await createDirectories(drive)
+            try await createDataless(drive, "doc", version: "3")
+            try await drive.index.setTags(drive.item(from).id, ["red"])
+            let before = try await drive.item(from)
+            drive.isWatched = false
+            try drive.rename("one", "three")
+            try drive.rename("doc", "moved")
+            drive.isWatched = true
+            drive.delayed.withLock { $0 = [] }
+            try drive.create("new", "text")
+            let new = try drive.present("new").inode
+            try await renumber(drive, "one", from == "doc" ? 999_999 : new)
+            try await renumber(drive, "one/doc", 888_888)
+            try await renumber(drive, "doc", from == "doc" ? new : 777_777)
+            let events = try #require(drive.delayed.withLock { $0 })
+            for event in events { drive.index.record(event) }
+            _ = await drive.rescan()
+            let after = try await drive.item(to)
+            #expect((after.id, after.base, after.tags) == (before.id, before.base, ["red"]))
+            #expect(try await drive.item("new").base == nil)
+            #expect(try await drive.pending().filter(\.isDeleted).map(\.base?.path) == ["one"])
         }
     }
 }

@@ -129,7 +129,8 @@ extension TreeWriter {
     }
 
     /// Whether the one name of an inode is known to be another, and is so in the store: then the event is older than
-    /// what a rescan saw. Also where the store cannot tell. Rows that it contradicts are dropped.
+    /// what a rescan saw. Also where the store cannot tell. Rows that it contradicts are dropped, but for placeholders and
+    /// directories with such: those have no number then.
     mutating func isElsewhere(_ local: LocalRecord, than parent: Int64, _ name: [UInt8]) throws -> Bool {
         for other in try rows(inode: local.inode) where other.parent != parent || other.name != name {
             if other.parent != Schema.limbo, let path = try path(of: other) {
@@ -141,7 +142,14 @@ extension TreeWriter {
                 }
             }
             if other.parent != Schema.limbo { suspects.insert(other.parent) }
-            try removeEntry(other)
+            guard try hasDataless(other) else {
+                try removeEntry(other)
+                continue
+            }
+            // The provider has its only content, and its placeholder may have another number: for a rescan to tell.
+            var nameless = other
+            nameless.local.inode = 0
+            try update(nameless)
         }
         return false
     }

@@ -26,6 +26,8 @@ extension TreeWriter {
             if source.parent != Schema.limbo, let place = try self.path(of: source) {
                 switch placeInStore(place) {
                 case .entry(let status) where status.inode == entry.local.inode: continue
+                case .entry(let status) where source.isRather(LocalRecord(status, isDataless: false), than: entry.local):
+                    continue
                 case .entry, .nothing: break
                 case .unknown(let errno):
                     // Taken for a new item, it would be one for good, and the row's would be deleted.
@@ -144,6 +146,11 @@ extension ItemRow {
     /// been moved away: then the provider's version is its own still.
     func isPlaceholder(replacedBy local: LocalRecord) -> Bool {
         self.local.isDataless && !local.isDataless && self.local.inode != local.inode
+    }
+
+    /// Whether what is at its place is this item in a copy, and the entry that has its inode's number another one.
+    fileprivate func isRather(_ there: LocalRecord, than entry: LocalRecord) -> Bool {
+        isPresumably(there) && isCertainly(there) && !isCertainly(entry)
     }
 
     /// As `isPresumably`, where something speaks against it.

@@ -158,7 +158,7 @@ extension TreeWriter {
     }
 
     /// Whether the content of a row, or of one below it, is at the provider alone.
-    private func hasDataless(_ row: ItemRow) throws -> Bool {
+    func hasDataless(_ row: ItemRow) throws -> Bool {
         guard row.local.kind == .directory else { return row.local.isDataless }
         return try children(of: row.id).contains { try hasDataless($0) }
     }
