@@ -189,4 +189,106 @@ struct VanishedStoreTests {
             #expect(try await third.index.heldDeletes() == 2)
         }
     }
+
+    @Test("a new document in the place of one that went with it is another", arguments: [true, false])
+    func newInItsPlace(isCompared: Bool) async throws {
+        try await withClosedDrive { drive in
+            try Loss.directory.happen(drive)
+            try await reopened(drive) { again in
+                if isCompared { _ = await again.rescan() }
+                try again.create("a", "another document")
+                _ = await again.rescan()
+                #expect(try await again.item("a").base == nil)
+                #expect(try await again.pendingText() == ["a: created"])
+                // Nothing is known of what the provider has there.
+                #expect(try await again.index.heldDeletes() == 3)
+            }
+        }
+    }
+
+    @Test("the same where that was made before the daemon started, in another directory than the store was")
+    func newBeforeStart() async throws {
+        try await withClosedDrive { drive in
+            let (new, gone) = (drive.directory + "/new", drive.directory + "/gone")
+            guard mkdir(new, 0o755) == 0, rename(drive.store, gone) == 0, rename(new, drive.store) == 0 else {
+                throw TestError("rename")
+            }
+            try drive.create("a", "another document")
+            try drive.setTimeQuietly("a", seconds: 1_700_000_000)
+            try await reopened(drive) { again in
+                _ = await again.rescan()
+                let (item, pending) = (try await again.item("a"), try await again.pendingText())
+                #expect(item.base == nil)
+                #expect(pending == ["a: created"])
+            }
+        }
+    }
+
+    @Test("is not one that was copied to another directory, whatever of it was edited")
+    func copied() async throws {
+        try await withClosedDrive { drive in
+            let (new, gone) = (drive.directory + "/new", drive.directory + "/gone")
+            guard mkdir(new, 0o755) == 0, rename(drive.store, gone) == 0, rename(new, drive.store) == 0,
+                rename(gone + "/a", drive.store + "/a") == 0, rename(gone + "/b", drive.store + "/b") == 0
+            else { throw TestError("rename") }
+            try drive.replace("a", "edited")
+            try await reopened(drive) { again in
+                _ = await again.rescan()
+                let (item, held) = (try await again.item("a"), try await again.index.heldDeletes())
+                #expect(item.base?.path == "a")
+                #expect(held == 0)
+            }
+        }
+    }
+
+    @Test("what is saved and replaced while deletions are held stays the document that it is")
+    func edited() async throws {
+        try await withClosedDrive { drive in
+            try Loss.directory.happen(drive)
+            try await reopened(drive) { again in
+                _ = await again.rescan()
+                try again.create("new", "text")
+                try await again.acknowledge("new")
+                let before = try await again.item("new")
+                try again.remove("new")
+                try again.create("new", "edited")
+                #expect(try await again.item("new").id == before.id)
+                #expect(try await again.item("new").base == before.base)
+            }
+        }
+    }
+
+    @Test("has its tags again when it is back after it was compared")
+    func tags() async throws {
+        try await withClosedDrive { drive in
+            try await reopened(drive) { again in
+                for path in ["a", "dir", "dir/doc"] as [RelativePath] {
+                    let item = try await again.item(path)
+                    try await again.index.setTags(item.id, ["red"])
+                    var base = try again.base(path)
+                    base.tags = ["red"]
+                    again.index.record(
+                        .acknowledged(
+                            .init(
+                                item: item.id, base: base, fingerprint: try again.present(path).fingerprint,
+                                writersOpen: false)))
+                }
+                #expect(try await again.pendingText() == [])
+            }
+            let aside = drive.directory + "/aside"
+            guard rename(drive.store, aside) == 0, mkdir(drive.store, 0o755) == 0 else { throw TestError("rename") }
+            try await reopened(drive) { again in _ = await again.rescan() }
+            guard rmdir(drive.store) == 0, rename(aside, drive.store) == 0 else { throw TestError("rename") }
+            try await reopened(drive) { again in
+                _ = await again.rescan()
+                for path in ["a", "dir", "dir/doc"] as [RelativePath] {
+                    let item = try await again.item(path)
+                    #expect(item.tags == ["red"])
+                }
+                let (pending, held) = (try await again.pending(), try await again.index.heldDeletes())
+                #expect(pending.filter(\.isMetadataDirty).isEmpty)
+                #expect(held == 0)
+            }
+        }
+    }
 }

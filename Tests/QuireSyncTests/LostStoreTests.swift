@@ -31,4 +31,29 @@ import Testing
         #expect(provided("other") == "other content")
         #expect(try await device.open("moved") == "content")
     }
+
+    @Test("A new document in the place of one whose deletion is held is kept beside it, here and at the provider")
+    func newInItsPlace() async throws {
+        let device = try Device("one", provider: memory, clock: clock)
+        let paths = (0..<12).map { RelativePath([FileName(unchecked: Array("d\($0)".utf8))]) }
+        for path in paths { try device.write(path, "content of \(path)") }
+        #expect(await device.sync() == .settled)
+        for path in paths { try device.tree.remove(path) }
+        device.metadata.beginRescan()
+        let service = device.restartedService(memory)
+        #expect(await service.syncNow(timeout: nil) == .unresolved(conflicts: [], errors: [], heldDeletions: 12))
+        clock.advance(.seconds(3600))
+        try device.write("d0", "another document")
+        clock.advance(.seconds(60))
+        guard case .unresolved(let conflicts, let errors, let held) = await service.syncNow(timeout: nil) else {
+            Issue.record("settled")
+            return
+        }
+        #expect((conflicts.count, errors.count, held) == (1, 0, 11))
+        #expect(try await device.open("d0") == "content of d0")
+        #expect(provided("d0") == "content of d0")
+        let copy = try #require(try device.listing().keys.first { $0 != "d0" })
+        #expect(try device.text(copy) == "another document")
+        #expect(provided(copy) == "another document")
+    }
 }

@@ -153,7 +153,7 @@ extension TreeWriter {
         if let holder = try row(withBase: id) {
             if holder.difference.rawValue != holder.pending { try update(holder) }
         } else if var row = try itemAtBasePlace(record.container, in: parent, name), row.base == nil {
-            try adopt(&row)
+            try adopt(&row, continues: true)
             if row.base != nil {
                 try update(row)
                 if row.local.kind == .directory { try relinkChildren(of: row) }

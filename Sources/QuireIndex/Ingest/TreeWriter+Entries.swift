@@ -49,6 +49,13 @@ extension TreeWriter {
         if local.kind == .directory, before.local.inode != local.inode, !keepsChildren {
             for child in try children(of: row.id) { try delete(child) }
         }
+        if let base = row.base, local.kind != .directory, before.local.inode != local.inode,
+            !local.isLike(size: before.local.size, mtime: before.local.mtime), try db.meta(MetaKey.vanished) != nil
+        {
+            // Made anew where all has gone: as what is made where a deletion is held (`adopt`).
+            try removeBase(base.id)
+            (row.base, row.acknowledged) = (nil, nil)
+        }
         row.local = local
         try touch(&row)
         return (row, before)
@@ -67,7 +74,7 @@ extension TreeWriter {
         } else {
             row.id = takeID()
         }
-        try place(&row, in: parent, name)
+        try place(&row, in: parent, name, continues: identity != nil)
         return row
     }
 

@@ -5,7 +5,11 @@ import QuireCore
 extension TreeWriter {
     /// Puts `row` into a directory under `name`: derives container, role and whether it is local-only, pins it where the
     /// directory is pinned, drops the base when the container is another, and adopts the base that waits at the new place.
-    mutating func place(_ row: inout ItemRow, in parent: DirectoryRow, _ name: [UInt8]) throws {
+    ///
+    /// - Parameter continues: it is what was there a moment ago.
+    mutating func place(
+        _ row: inout ItemRow, in parent: DirectoryRow, _ name: [UInt8], continues: Bool = false
+    ) throws {
         row.parent = parent.id
         row.name = name
         row.parentBase = parent.childrenBase
@@ -22,7 +26,7 @@ extension TreeWriter {
             row.isLocalOnly = parent.isLocalOnly || state.ephemeral.contains(fileName) || !row.local.kind.isSynced
         }
         if let base = row.base, base.container != row.container || row.role != .entry { try unlink(&row) }
-        try adopt(&row)
+        try adopt(&row, continues: continues)
     }
 
     /// Writes a row that was placed anew, and what follows from it for all that lies below.
@@ -67,32 +71,48 @@ extension TreeWriter {
 
     /// Takes the base that waits where the item is: something was deleted there, or renamed to an ephemeral name. What is
     /// dataless keeps it under such a name, too: the provider has its only content.
-    func adopt(_ row: inout ItemRow) throws {
+    ///
+    /// While deletions are held, a document that is not the one that went does not take that one's base: its upload would
+    /// replace what the user may want back. Nothing is known of the place then, so that both are kept.
+    ///
+    /// - Parameter continues: it is what was there a moment ago.
+    mutating func adopt(_ row: inout ItemRow, continues: Bool = false) throws {
         guard row.base == nil, !row.isLocalOnly, row.role == .entry, let parentBase = row.parentBase else { return }
         let found = try db.first(
             """
-            SELECT b.id, b.kind, b.mtime, b.mode, i.id, i.local_only AND NOT i.dataless, b.tags
+            SELECT b.id, b.kind, b.mtime, b.mode, i.id, i.local_only AND NOT i.dataless, b.tags, b.size
             FROM bases b LEFT JOIN items i ON i.base = b.id
             WHERE b.container = ? AND b.parent = ? AND b.name = ?
             """, .text(row.container), .integer(parentBase), .blob(row.name)
-        ) { found -> (ItemRow.Base, holder: Int64?, free: Bool) in
+        ) { found -> (ItemRow.Base, size: Int64, holder: Int64?, free: Bool) in
             let base = ItemRow.Base(
                 id: found.integer(0), container: row.container, parent: parentBase, name: row.name,
                 kind: FileKind(code: found.integer(1)), mtime: FileTime(nanoseconds: found.integer(2)),
                 mode: found.optionalInteger(3).map { UInt16(truncatingIfNeeded: $0) }, tags: found.optionalText(6))
             let holder = found.optionalInteger(4)
-            return (base, holder, holder == nil || found.flag(5))
+            return (base, found.integer(7), holder, holder == nil || found.flag(5))
         }
-        guard let (base, holder, free) = found, free, base.kind == row.local.kind, holder != row.id else { return }
+        guard let (base, size, holder, free) = found, free, base.kind == row.local.kind, holder != row.id else {
+            return
+        }
         if let holder {
             // A holder that is local-only is pending for nothing but this base.
             try db.run(
                 "UPDATE items SET base = NULL, ack_inode = NULL, pending = 0 WHERE id = ?", .integer(holder))
         } else {
+            if !continues, try !comesBack(&row, to: base, size: size) { return try removeBase(base.id) }
             try db.run("UPDATE bases SET orphan = 0 WHERE id = ?", .integer(base.id))
         }
         row.base = base
         row.acknowledged = nil
+    }
+
+    /// Whether the row may take a base that nothing is linked to. What has gone and is back has its tags again.
+    private func comesBack(_ row: inout ItemRow, to base: ItemRow.Base, size: Int64) throws -> Bool {
+        let isHeld = try db.meta(MetaKey.heldDeletes) != nil
+        let isSame = row.local.kind == .directory ? isHeld : row.local.isLike(size: size, mtime: base.mtime)
+        if isSame, row.tags.isEmpty { row.tags = base.tags ?? "" }
+        return isSame || !isHeld
     }
 
     /// The item stands for nothing at the provider any more; the base is an orphan.

@@ -79,7 +79,7 @@ extension TreeWriter {
             row.local = LocalRecord(status, isDataless: source.local.isDataless)
             row.writersOpen = writersOpen
             row.created = identity.created
-            try place(&row, in: parent, name)
+            try place(&row, in: parent, name, continues: true)
             return try insert(row)
         }
         if freesName, source.local.kind != .directory, source.role == .entry, !source.isLocalOnly,

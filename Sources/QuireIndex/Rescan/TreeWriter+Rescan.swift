@@ -147,9 +147,16 @@ extension TreeWriter {
             rescan.report.holdsDeletes = true
             try db.setMeta(MetaKey.heldDeletes, String(rescan.report.removed))
         }
-        for row in gone where try self.row(row.id) != nil { try removeEntry(row) }
-        // All rows name the inodes that are there.
-        if rescan.isWhole, rescan.unread.isEmpty { try db.setMeta(MetaKey.renumbered, nil) }
+        let isHeld = try db.meta(MetaKey.heldDeletes) != nil
+        for row in gone where try self.row(row.id) != nil {
+            // What comes to the place of a held one is no save of that.
+            if isHeld { try delete(row) } else { try removeEntry(row) }
+        }
+        if rescan.isWhole, rescan.unread.isEmpty {
+            // All rows name the inodes that are there.
+            try db.setMeta(MetaKey.renumbered, nil)
+            try db.setMeta(MetaKey.vanished, nil)
+        }
         // What was missing is back: nothing is held any more.
         let deletes = try db.first("SELECT count(*) FROM bases WHERE orphan = 1", read: { $0.integer(0) }) ?? 0
         if rescan.isWhole, deletes == 0, rescan.unread.isEmpty { try db.setMeta(MetaKey.heldDeletes, nil) }

@@ -10,7 +10,12 @@ extension TreeWriter {
     mutating func meetStore(_ status: FileStatus, _ lister: StoreLister, isOpening: Bool) throws {
         let isOther = try meetRoot(status)
         try meetFilesystem(lister.filesystem(), isOther: isOther)
-        if isOpening || isOther, try hasVanished(lister) {
+        guard isOpening || isOther else { return }
+        let hasVanished = try hasVanished(lister, isOther: isOther)
+        if try hasVanished || db.meta(MetaKey.vanished) != nil {
+            try db.setMeta(MetaKey.vanished, hasVanished ? "1" : nil)
+        }
+        if hasVanished {
             // In the transaction that sees it: documents may be in the store before it is compared.
             let count = try db.first("SELECT count(base) FROM items", read: { $0.integer(0) }) ?? 0
             try db.setMeta(MetaKey.heldDeletes, String(count))
@@ -58,7 +63,7 @@ extension TreeWriter {
 
     /// Whether the store has nothing of what a provider has and the rows name: it was removed or emptied, left out when the
     /// home was restored, or lies on a disk that is not there.
-    private func hasVanished(_ lister: StoreLister) throws -> Bool {
+    private func hasVanished(_ lister: StoreLister, isOther: Bool) throws -> Bool {
         guard try db.first("SELECT 1 FROM items WHERE base IS NOT NULL LIMIT 1", read: { _ in true }) ?? false else {
             return false
         }
@@ -67,17 +72,20 @@ extension TreeWriter {
             let directories = try db.all(
                 "SELECT \(ItemRow.columns) FROM \(ItemRow.tables) WHERE i.role = ?", .integer(role.rawValue),
                 read: ItemRow.init)
-            for directory in directories where try hasSomething(of: directory, lister) { return false }
+            for directory in directories where try hasSomething(of: directory, lister, isOther: isOther) {
+                return false
+            }
         }
         return true
     }
 
     /// Whether something in a directory is known, by its name or as something that was moved there. What cannot be looked
-    /// at may be.
-    private func hasSomething(of directory: ItemRow, _ lister: StoreLister) throws -> Bool {
+    /// at may be. Where the store is another directory, a name alone says nothing: the file may have been made anew.
+    private func hasSomething(of directory: ItemRow, _ lister: StoreLister, isOther: Bool) throws -> Bool {
         guard let path = try path(of: directory) else { return false }
         let isKnown = try lister.holdsName(in: path) { name in
-            try row(in: directory.id, name).map { $0.role == .entry && !$0.isLocalOnly } ?? false
+            guard let row = try row(in: directory.id, name), row.role == .entry, !row.isLocalOnly else { return false }
+            return try !isOther || mayBe(row, name, in: path, lister)
         }
         if isKnown { return true }
         guard case .entry(let status) = lister.look(at: path) else { return false }
@@ -92,6 +100,17 @@ extension TreeWriter {
             }
         } catch is ListError {
             return true
+        }
+    }
+
+    /// Whether what has a row's name in a directory can be the same, or a copy.
+    private func mayBe(_ row: ItemRow, _ name: [UInt8], in path: RelativePath, _ lister: StoreLister) throws -> Bool {
+        switch placeInStore(path.appending(FileName(unchecked: name))) {
+        case .nothing: return false
+        case .unknown: return true
+        case .entry(let status):
+            return try row.isPresumably(LocalRecord(status, isDataless: false))
+                && hasAnything(of: row, StoreLister.Entry(name: name, status: status), in: path, lister)
         }
     }
 }

@@ -160,6 +160,8 @@ enum MetaKey {
     static let types = "types"
     /// How many items were missing when a rescan held deletions back.
     static let heldDeletes = "deletes_held"
+    /// The store has nothing of what rows name, and was not compared since.
+    static let vanished = "vanished"
     /// The file system that the store was on when it was last met, by the system's word for it.
     static let filesystem = "filesystem"
     /// The store is another directory, or on another file system, than rows say, and was not compared since: inodes that

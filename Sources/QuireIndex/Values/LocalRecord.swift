@@ -38,6 +38,11 @@ package struct LocalRecord: Sendable, Hashable {
         Fingerprint(inode: inode, size: size, mtime: mtime, ctime: ctime, kind: kind)
     }
 
+    /// Whether it is, by size and time, a document that was here before: its placeholder or a copy.
+    func isLike(size: Int64, mtime: FileTime) -> Bool {
+        isDataless || self.mtime == mtime && (kind != .file || self.size == size)
+    }
+
     /// Whether no other name of the same inode is expected.
     var isOnlyName: Bool { kind == .directory || linkCount <= 1 }
 }
