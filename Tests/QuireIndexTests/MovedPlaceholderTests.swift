@@ -168,4 +168,37 @@ struct MovedPlaceholderTests {
             #expect(try await drive.index.isRescanned(.root))
         }
     }
+
+    @Test(
+        "moved to another container, which cannot have its content, it is not deleted where that is",
+        arguments: [("Notes/doc", "doc"), ("Notes/dir", "dir")] as [(RelativePath, RelativePath)])
+    func otherContainer(from: RelativePath, to: RelativePath) async throws {
+        let id = try #require(ContainerID("org.example.notes"))
+        try await withDrive(containers: ContainerLayout([.init(id, at: "Notes")])) { drive in
+            for path in ["Notes", "Notes/dir"] as [RelativePath] { try drive.makeDirectory(path) }
+            for path in ["Notes/stays", "Notes/doc", "Notes/dir/doc"] as [RelativePath] {
+                try drive.create(path, "content")
+                try drive.makePlaceholder(path, size: 7)
+                let (name, parent) = (try #require(path.name), try #require(path.parent))
+                let base = try drive.base(path, container: id, at: RelativePath(path.components.dropFirst()))
+                drive.index.record(
+                    .committed(
+                        .init(
+                            .installed(
+                                parent: try drive.present(parent).inode, name: name, try drive.present(path),
+                                dataless: true), base: base)))
+            }
+            try await drive.index.settle()
+            drive.isWatched = false
+            try drive.rename(from, to)
+            let report = try #require(await drive.rescan())
+            #expect(report.holdsDeletes)
+            #expect(try await drive.pending(id).filter(\.isDeleted).isEmpty)
+            try drive.rename(to, from)
+            _ = await drive.rescan()
+            #expect(try await drive.item("Notes/doc").base?.path == "doc")
+            #expect(try await drive.item("Notes/dir/doc").base?.path == "dir/doc")
+            #expect(try await drive.index.heldDeletes() == 0)
+        }
+    }
 }

@@ -25,7 +25,13 @@ extension TreeWriter {
             row.role = .entry
             row.isLocalOnly = parent.isLocalOnly || state.ephemeral.contains(fileName) || !row.local.kind.isSynced
         }
-        if let base = row.base, base.container != row.container || row.role != .entry { try unlink(&row) }
+        if let base = row.base, base.container != row.container || row.role != .entry {
+            // Moved while nobody looked: the other container's provider has its only content.
+            if row.local.isDataless, try db.meta(MetaKey.heldDeletes) == nil {
+                try db.setMeta(MetaKey.heldDeletes, "1")
+            }
+            try unlink(&row)
+        }
         try adopt(&row, continues: continues)
     }
 
