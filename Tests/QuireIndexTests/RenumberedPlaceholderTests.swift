@@ -195,4 +195,55 @@ struct RenumberedPlaceholderTests {
             #expect(try await drive.pending().filter(\.isDeleted).map(\.base?.path) == ["a"])
         }
     }
+
+    private func removeMark(_ drive: TestDrive, _ path: RelativePath) throws {
+        guard removexattr("\(drive.store)/\(path)", StoreAttribute.placeholder) == 0 else {
+            throw TestError("removexattr")
+        }
+    }
+
+    @Test("one whose mark was left out of the copy is known by its zeros and its size, and has its mark again")
+    func unmarked() async throws {
+        try await withDirectories { drive in
+            try await createDataless(drive, "a", version: "1")
+            try await createDataless(drive, "one/b", version: "2", content: "longer content")
+            let before = try await drive.item("a")
+            drive.isWatched = false
+            try drive.rename("a", "two/x")
+            try removeMark(drive, "two/x")
+            try drive.setTimeQuietly("two/x", seconds: 1_700_000_000)
+            try drive.create("y", "another")
+            try await renumber(drive)
+            let report = try #require(await drive.rescan())
+            #expect((report.added, report.moved, report.removed, report.holdsDeletes) == (1, 1, 0, false))
+            try await expect(drive, "two/x", is: before)
+            let entry = StoreLister.Entry(name: Array("x".utf8), status: try drive.present("two/x"))
+            #expect(StoreLister(root: drive.store).placeholder(entry, in: "two")?.version == ProviderVersion("1"))
+            #expect(try await drive.item("y").base == nil)
+        }
+    }
+
+    @Test("where it cannot be told which file of zeros is which, deletions are held; content is no placeholder")
+    func unmarkedUnclear() async throws {
+        try await withDirectories { drive in
+            try await createDataless(drive, "a", version: "1")
+            try await createDataless(drive, "one/b", version: "2")
+            drive.isWatched = false
+            try drive.rename("a", "x")
+            try drive.rename("one/b", "y")
+            for path in ["x", "y"] as [RelativePath] { try removeMark(drive, path) }
+            try await renumber(drive)
+            #expect(await drive.rescan()?.holdsDeletes == true)
+            #expect(try await drive.pending().filter(\.isDeleted).isEmpty)
+        }
+        try await withDirectories { drive in
+            try await createDataless(drive, "a", version: "1")
+            drive.isWatched = false
+            try drive.remove("a")
+            try drive.create("x", "another")
+            try await renumber(drive)
+            #expect(await drive.rescan()?.holdsDeletes == false)
+            #expect(try await drive.pending().filter(\.isDeleted).map(\.base?.path) == ["a"])
+        }
+    }
 }

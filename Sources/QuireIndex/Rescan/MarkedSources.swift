@@ -59,9 +59,13 @@ struct MarkedSources {
         // Of documents with the same content any is as good.
         let isOneContent = mark.checksum.map { sum in fitting.allSatisfy { $0.base.checksum == sum } } ?? false
         guard let found = fitting.first, fitting.count == 1 || isOneContent else { return nil }
-        sources[found.row.id] = nil
-        ids[.version(found.base.version)]?.remove(found.row.id)
-        if let sum = found.base.checksum { ids[.checksum(sum)]?.remove(found.row.id) }
+        remove(found)
         return found.row
+    }
+
+    mutating func remove(_ source: Source) {
+        sources[source.row.id] = nil
+        ids[.version(source.base.version)]?.remove(source.row.id)
+        if let sum = source.base.checksum { ids[.checksum(sum)]?.remove(source.row.id) }
     }
 }

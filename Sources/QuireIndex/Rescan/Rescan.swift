@@ -46,6 +46,8 @@ struct Rescan {
     /// before all is listed.
     var undecided: [Int64: [[UInt8]]] = [:]
     var strays: [Stray] = []
+    /// The first row that this rescan made.
+    var firstNew: Int64?
     /// What is missing may be one of these.
     var hidesMoved = false
     /// All is listed.

@@ -204,6 +204,13 @@ struct StoreLister: Sendable {
         return true
     }
 
+    /// Whether an entry has a size and no byte other than zero, or cannot be read.
+    func mayBeZeros(_ entry: Entry, in directory: RelativePath) -> Bool {
+        guard entry.status.mayBePlaceholder, let file = openFile(entry, in: directory) else { return false }
+        defer { close(file) }
+        return (try? PlaceholderMark.isZeros(file, entry.status)) ?? true
+    }
+
     /// Marks an open file. The owner of one that nobody may write to may do that only while it may be written to.
     private func mark(_ file: Int32, _ value: [UInt8], mode: mode_t) throws(ListError) {
         if calls.setMark(file, value) == 0 { return }

@@ -9,6 +9,8 @@ import QuireCore
 ///                                       several or none, mark unreadable ─▶ deletions of those that it may be are held
 /// ```
 extension TreeWriter {
+    private typealias Pair = (stray: MarkedSources.Stray, source: Int64)
+
     /// Notes a row that got another file, if that is a placeholder of something else than its base.
     func noteStray(
         _ row: ItemRow, _ entry: StoreLister.Entry, in path: RelativePath, isNew: Bool, _ rescan: inout Rescan,
@@ -19,16 +21,16 @@ extension TreeWriter {
     }
 
     /// Moves rows to the placeholders that name their bases; all is listed.
-    mutating func followMarks(_ rescan: inout Rescan) throws {
+    mutating func followMarks(_ rescan: inout Rescan, _ lister: StoreLister) throws {
         rescan.hidesMoved = false
         var strays: [MarkedSources.Stray] = []
         for stray in rescan.strays {
             guard let row = try row(stray.id), try isStray(row, stray.mark) else { continue }
             strays.append(MarkedSources.Stray(row: row, mark: stray.mark, isNew: stray.isNew))
         }
-        guard !strays.isEmpty else { return }
+        guard !strays.isEmpty || rescan.firstNew != nil else { return }
         var sources = try sources(rescan, strays)
-        var pairs: [(stray: MarkedSources.Stray, source: Int64)] = []
+        var pairs: [Pair] = []
         for byName in [true, false] {
             var left: [MarkedSources.Stray] = []
             for stray in strays {
@@ -42,6 +44,7 @@ extension TreeWriter {
             }
             strays = left
         }
+        if let first = rescan.firstNew { strays += try pairZeros(since: first, &sources, &pairs, lister) }
         for pair in pairs { try move(pair.source, to: pair.stray, &rescan) }
         let replaced = Set(pairs.map(\.stray.row.id))
         let bySize = Dictionary(grouping: strays) { $0.row.local.size }
@@ -85,6 +88,55 @@ extension TreeWriter {
             try add(row)
         }
         return found
+    }
+
+    /// Pairs what is missing with new files of its size that have no byte other than zero: copies whose tool has left the mark
+    /// out. They get it again.
+    ///
+    /// - Parameter first: the first row that is new.
+    /// - Returns: those of which it cannot be told what they are.
+    private mutating func pairZeros(
+        since first: Int64, _ sources: inout MarkedSources, _ pairs: inout [Pair], _ lister: StoreLister
+    ) throws -> [MarkedSources.Stray] {
+        var left: [MarkedSources.Stray] = []
+        let missing = Dictionary(grouping: sources.rest.filter { !$0.isThere }) { $0.row.local.size }
+        for (size, missing) in missing.sorted(by: { $0.key < $1.key }) {
+            let files = try zeros(size: size, since: first, lister)
+            for file in files {
+                let named = missing.filter { $0.row.name == file.entry.name }
+                let isNamed = named.count == 1 && files.count(where: { $0.entry.name == file.entry.name }) == 1
+                let fits = isNamed ? named : files.count == 1 ? missing : []
+                var (entry, row) = (file.entry, file.row)
+                // One that was uploaded meanwhile is a document there.
+                guard row.base == nil, fits.count == 1, let source = fits.first, source.row.container == row.container,
+                    (try? lister.renewMark(of: &entry, in: file.directory, source.base)) ?? false
+                else {
+                    left.append(MarkedSources.Stray(row: row, mark: nil, isNew: true))
+                    continue
+                }
+                row.local = LocalRecord(entry.status, isDataless: true)
+                pairs.append((MarkedSources.Stray(row: row, mark: source.base, isNew: true), source.row.id))
+                sources.remove(source)
+                try sendToLimbo(source.row)
+            }
+        }
+        return left
+    }
+
+    /// New files of zeros alone.
+    private func zeros(
+        size: Int64, since first: Int64, _ lister: StoreLister
+    ) throws -> [(row: ItemRow, entry: StoreLister.Entry, directory: RelativePath)] {
+        let ids = try db.all(
+            "SELECT id FROM items WHERE size = ? AND id >= ? AND kind = 0 AND dataless = 0",
+            .integer(size), .integer(first), read: { $0.integer(0) })
+        return try ids.compactMap { id in
+            guard let row = try row(id), !row.isLocalOnly, let path = try path(of: row), let directory = path.parent,
+                case .entry(let status) = placeInStore(path), status.inode == row.local.inode
+            else { return nil }
+            let entry = StoreLister.Entry(name: row.name, status: status)
+            return lister.mayBeZeros(entry, in: directory) ? (row, entry, directory) : nil
+        }
     }
 
     /// Moves a row, which is in no place, to where its placeholder is.

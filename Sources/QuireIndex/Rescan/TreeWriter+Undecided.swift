@@ -6,7 +6,7 @@ extension TreeWriter {
     /// Decides what could not be told before all directories were listed. A placeholder that was moved has its row with it by
     /// now; what replaces one that was found nowhere is the document's new content.
     mutating func decide(_ rescan: inout Rescan, _ lister: StoreLister) throws {
-        try followMarks(&rescan)
+        try followMarks(&rescan, lister)
         let undecided = rescan.undecided.sorted { $0.key < $1.key }
         rescan.undecided = [:]
         rescan.isDeciding = true
