@@ -134,7 +134,7 @@ struct DAVSyncProbe {
             else { return nil }
             token = next
             for (path, resource) in found where path.isInside(ground.root) {
-                told[path] = .some(resource.status == 404 ? nil : try resource.item(path, stamps: false))
+                told[path] = .some(resource.status == 404 ? nil : try resource.item(path))
             }
             if !isCut { return told }
         }
@@ -151,8 +151,7 @@ struct DAVSyncProbe {
     }
 
     private func look(_ path: RelativePath) async throws(ProviderError) -> RemoteItem? {
-        try await ground.client.propfind(path, depth: "0")?.first { $0.path == path }?.resource.item(
-            path, stamps: false)
+        try await ground.client.propfind(path, depth: "0")?.first { $0.path == path }?.resource.item(path)
     }
 }
 

@@ -3,8 +3,7 @@ import QuireCore
 /// Lists everything an account has, but for what is Quire's own.
 struct DAVWalk {
     let client: DAVClient
-    /// Whether the server keeps stamps.
-    let stamps: Bool
+    let reading: DAVReading
     /// Whether one request may ask for all.
     let listsAll: Bool
     /// Hears whether the server listed everything, or why not, although it listed its directories.
@@ -128,7 +127,7 @@ struct DAVWalk {
                 if status == 404 { continue }
                 throw ProviderError(.permissionDenied, "\(path) cannot be listed: the server says \(status) for it")
             }
-            items.append(try resource.item(path, stamps: stamps))
+            items.append(try resource.item(path, reading))
         }
         return items
     }

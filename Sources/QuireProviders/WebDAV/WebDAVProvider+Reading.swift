@@ -3,11 +3,38 @@ package import QuireCore
 extension WebDAVProvider {
     package func changes(since cursor: ChangeCursor?) async throws(ProviderError) -> RemoteChanges {
         try checkConnected()
-        return try await FeedReader(
+        let changes = try await FeedReader(
             feed: feed, journal: journal, list: { () async throws(ProviderError) in try await self.list() },
             look: { (path) async throws(ProviderError) in try await self.look(path)?.item },
             listsAttributes: capabilities.attributes
         ).changes(since: cursor)
+        return switch changes {
+        case .none: changes
+        case .everything(let items, let next): .everything(try await settled(items), next: next)
+        case .changes(let items, let removed, let next):
+            .changes(try await settled(items), removed: removed, next: next)
+        }
+    }
+
+    /// Items with versions that the next write changes: what was written a moment ago is looked at again once that is over.
+    private func settled(_ items: [RemoteItem]) async throws(ProviderError) -> [RemoteItem] {
+        let recent = items.filter { DAVVersion.isUnsettled($0.version) }.map(\.path)
+        guard !recent.isEmpty else { return items }
+        try await HTTPFailure.pause(DAVReading.settleTime)
+        let now: [RemoteItem]
+        if recent.count > ChangeFeed.mostLooks {
+            now = try await list()
+        } else {
+            now = try await forEach(recent, limit: 8) { (path) async throws(ProviderError) in
+                try await self.look(path)?.item
+            }.compactMap(\.self)
+        }
+        let found = Dictionary(now.map { ($0.path, $0) }) { first, _ in first }
+        return items.map { item in
+            // What is gone by now is found the next time.
+            let now = DAVVersion.isUnsettled(item.version) ? found[item.path] : nil
+            return now.flatMap { $0.kind == .file ? $0 : nil } ?? item
+        }
     }
 
     package func announce(_ changes: [AnnouncedChange]?) async throws(ProviderError) {
@@ -18,7 +45,7 @@ extension WebDAVProvider {
 
     func list() async throws(ProviderError) -> [RemoteItem] {
         let items = try await DAVWalk(
-            client: client, stamps: abilities.stamps, listsAll: abilities.listsAll,
+            client: client, reading: abilities.reading, listsAll: abilities.listsAll,
             noted: { self.noteDeepListing(failure: $0) }
         ).list()
         try await confirm(always: true)
@@ -28,6 +55,9 @@ extension WebDAVProvider {
     package func item(at path: RelativePath) async throws(ProviderError) -> RemoteItem? {
         try checkConnected()
         try validateReading(path)
+        let item = try await look(path)?.item
+        guard let item, DAVVersion.isUnsettled(item.version) else { return item }
+        try await HTTPFailure.pause(DAVReading.settleTime)
         return try await look(path)?.item
     }
 
@@ -40,6 +70,7 @@ extension WebDAVProvider {
         if let revision = DAVRevision(version) {
             return try await fetch(path, revision, to: destination, progress: progress)
         }
+        if DAVVersion.isUnsettled(version) { throw ProviderError.refused(path) }
         let pool = client.transport.pool
         let sink = FileSink(destination, for: path, pool: pool)
         let answer: HTTPAnswer
@@ -78,6 +109,7 @@ extension WebDAVProvider {
     ) async throws(ProviderError) -> RemoteItem {
         try validate(path)
         try checkConnected()
+        if DAVVersion.isUnsettled(version) { throw ProviderError.refused(path) }
         let pool = client.transport.pool
         let sink = try await pool.run { (_) throws(ProviderError) in try PartSink(destination, for: path, range) }
         // Where documents are replaced as a whole, what the head says holds for all that follows it.
@@ -112,10 +144,10 @@ extension WebDAVProvider {
     /// What is at `path` now, with the server's own entity tag; nil where nothing is, which is sure.
     func look(_ path: RelativePath) async throws(ProviderError) -> (item: RemoteItem, entityTag: String?)? {
         // A server that deletes before it moves something there shows nothing for a moment.
-        for pause in abilities.putsWhole ? [Duration.zero] : [.zero, .milliseconds(10), .milliseconds(40)] {
+        for pause in abilities.writesInPlace ? [Duration.zero] : [.zero, .milliseconds(10), .milliseconds(40)] {
             if pause > .zero { try? await Task.sleep(for: pause) }
             if let found = try await resource(path) {
-                return (try found.item(path, stamps: abilities.stamps), found.entityTag)
+                return (try found.item(path, abilities.reading), found.entityTag)
             }
         }
         try await confirm()

@@ -17,7 +17,7 @@ extension WebDAVProvider {
         try validate(path)
         try await checkRoom()
         let size = ByteCount(body.length)
-        let staged = abilities.putsWhole ? nil : try await stage(body, path)
+        let staged = abilities.writesInPlace ? nil : try await stage(body, path)
         do throws(ProviderError) {
             return try await changing([path]) { (confirm) throws(ProviderError) in
                 let before = try await self.expect(path, expecting)
@@ -25,10 +25,9 @@ extension WebDAVProvider {
                     try await confirm()
                 }
                 var after = try await self.write(path, body, staged, over: before)
-                if before?.item.version == after.version, self.abilities.isTimeBased, staged == nil {
-                    // Written within the same second as what it replaces: once more, when the clock has gone on.
-                    try await HTTPFailure.pause(.milliseconds(1100))
-                    after = try await self.write(path, body, nil, over: before, isRepeated: true)
+                if before?.item.version == after.version, self.abilities.isTimeBased {
+                    // Of the same second as what it replaces, where the server tells no time, or a later one: once more.
+                    after = try await self.write(path, body, try await self.stage(body, path), over: before)
                 }
                 guard after.kind == .file, after.size == size else { throw ProviderError.refused(path) }
                 after.checksum = checksum()
@@ -130,7 +129,7 @@ extension WebDAVProvider {
     /// Publishes content and looks at what is there then.
     private func write(
         _ path: RelativePath, _ body: HTTPRequest.Body, _ staged: RelativePath?,
-        over before: (item: RemoteItem, entityTag: String?)?, isRepeated: Bool = false
+        over before: (item: RemoteItem, entityTag: String?)?
     ) async throws(ProviderError) -> RemoteItem {
         let answer: HTTPAnswer
         if let staged {
@@ -139,19 +138,20 @@ extension WebDAVProvider {
         } else {
             let condition =
                 before.map { abilities.unchanged($0.entityTag, client.address.url(path)) } ?? abilities.absent
-            answer = try await client.put(path, body, isRepeated ? [:] : condition)
+            answer = try await client.put(path, body, condition)
         }
         guard answer.isSuccess else { throw try await refusal(answer, path, "written") }
         guard let after = try await look(path)?.item else { throw ProviderError.refused(path) }
         return after
     }
 
-    /// Sends content to a name of its own.
+    /// Sends content to a name of its own. Where versions are made of time, until its version is settled.
     private func stage(_ body: HTTPRequest.Body, _ path: RelativePath) async throws(ProviderError) -> RelativePath {
         let staged = StoreLayout.staging()
         do throws(ProviderError) {
             let answer = try await client.put(staged, body)
             guard answer.isSuccess else { throw client.error(answer, path, "written") }
+            if abilities.isTimeBased { try await HTTPFailure.pause(DAVReading.settleTime) }
             return staged
         } catch {
             await client.discard(staged)

@@ -26,6 +26,7 @@ extension DAVStandIn.State {
         request.path = place(request.path)
         log.append("\(request.method) \(request.path)")
         noteHalf(request)
+        if manners.isTimed { fields.append("Date: \(Self.date(now + manners.clockLag))") }
         if let told = tellHistory(request) { return told }
         switch request.method {
         case "PROPFIND": return list(request)
@@ -88,6 +89,8 @@ extension DAVStandIn.State {
         if manners.stampsRetag {
             tag += 1
             nodes[request.path]?.tag = tag
+            let now = now
+            if manners.isTimed { nodes[request.path]?.time = now }
         }
         if manners.tokens?.tellsStamps == true { journal.append(request.path) }
         if manners.tagsFollowStamps { retag(request.path, isName: false) }
@@ -111,16 +114,27 @@ extension DAVStandIn.State {
 
     // MARK: - what other programs do
 
+    /// The clock of documents, which is far from this machine's, in seconds.
+    var now: Int { SystemCalls.now().seconds + 86_400 - DAVStandIn.epoch }
+
+    mutating func intrude() {
+        guard let next = intrusion, nodes[next.path]?.content == Array(next.over.utf8) else { return }
+        intrusion = nil
+        write(next.path, next.text)
+    }
+
     /// Writes a document; whether its collection is there.
+    ///
+    /// - Parameter time: nil for the present one.
     @discardableResult
-    mutating func write(_ path: String, _ text: String) -> Bool {
+    mutating func write(_ path: String, _ text: String, at time: Int? = nil) -> Bool {
         guard nodes[Self.parent(path)]?.isCollection == true else { return false }
         let old = nodes[path]
         let isNew = old == nil
         tag += 1
         nodes[path] = DAVStandIn.Node(
             isCollection: false, content: Array(text.utf8), tag: tag, stamp: old?.stamp, number: old?.number ?? tag,
-            time: tag,
+            time: time ?? (manners.isTimed ? now : tag),
             kept: (old?.kept ?? []) + (old.map { [DAVStandIn.Kept(time: $0.time, content: $0.content)] } ?? []))
         nodes[Self.parent(path)]?.names.insert(Self.name(path))
         note(path, isName: isNew)
@@ -250,8 +264,10 @@ extension DAVStandIn.State {
             }
         } else {
             properties += "<D:getcontentlength>\(node.content.count)</D:getcontentlength>"
-            properties += "<D:getetag>\"\(node.tag)\"</D:getetag>"
-            if manners.history == nil {
+            if !manners.isTimed { properties += "<D:getetag>\"\(node.tag)\"</D:getetag>" }
+            if manners.isTimed {
+                properties += "<D:getlastmodified>\(Self.date(node.time))</D:getlastmodified>"
+            } else if manners.history == nil {
                 properties += "<D:getlastmodified>Sun, 06 Nov 1994 08:49:37 GMT</D:getlastmodified>"
             } else {
                 properties += historyProperties(node)

@@ -63,6 +63,18 @@ final class DAVStandIn: Sendable {
         var unmoved: String?
         /// What is replaced is kept.
         var history: History?
+        /// Documents have no entity tags, only the time that they were written at, in seconds, and each answer says when it was
+        /// given, as nginx does it.
+        var isTimed = false
+        /// By how many seconds the clock of answers is ahead of that of documents.
+        var clockLag = 0
+    }
+
+    /// What another program writes as soon as a document has a certain content.
+    struct Intrusion: Sendable {
+        var path: String
+        var over: String
+        var text: String
     }
 
     struct Node: Sendable {
@@ -91,6 +103,7 @@ final class DAVStandIn: Sendable {
         var sinceHalf = 0
         /// Header fields of the answer that is being given.
         var fields: [String] = []
+        var intrusion: Intrusion?
         /// Answers the next REPORTs in place of the server.
         var mishaps: [(status: String, body: String)] = []
     }
@@ -113,6 +126,7 @@ final class DAVStandIn: Sendable {
                 let (answer, fields) = book.state.withLock { state in
                     state.fields = []
                     let answer = state.answer(DAVStandInRequest(head: head, body: body))
+                    state.intrude()
                     return (answer, state.fields)
                 }
                 peer.answer(answer.status, ["Content-Type: application/xml"] + fields, answer.body)
