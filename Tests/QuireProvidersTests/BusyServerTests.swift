@@ -90,6 +90,72 @@ struct BusyServerTests {
         #expect(provider.abilities.putsWhole == isWhole)
     }
 
+    /// A server that tells what changed, and lists everything at once, behind a proxy.
+    private func account(_ trouble: DAVStandIn.Trouble) throws -> (server: DAVStandIn, provider: WebDAVProvider) {
+        let server = try DAVStandIn(.init(tokens: DAVStandIn.Tokens(tellsStamps: true), listsAll: true))
+        server.with { $0.trouble = trouble }
+        return (server, server.provider())
+    }
+
+    private static let proxies = [
+        "502 Bad Gateway", "503 Service Unavailable", "504 Gateway Timeout", "429 Too Many Requests",
+    ]
+
+    @Test(
+        "Where a proxy never passes on what is good for speed only, the account is used without", arguments: proxies,
+        [("REPORT", nil), ("PROPFIND", "infinity")] as [(String, String?)])
+    func without(status: String, question: (method: String, depth: String?)) async throws {
+        let (server, provider) = try account(.init(status: status, method: question.method, depth: question.depth))
+        _ = try await provider.connect(expected: nil)
+        #expect(server.with { $0.trouble?.times } != .max)
+        #expect((provider.abilities.journal == nil) == (question.method == "REPORT"))
+        #expect(provider.abilities.listsAll == (question.method == "REPORT"))
+    }
+
+    @Test(
+        "What is good for speed only is asked for once more",
+        arguments: [("REPORT", nil), ("PROPFIND", "infinity")] as [(String, String?)])
+    func onceMore(method: String, depth: String?) async throws {
+        let (server, provider) = try account(
+            .init(status: Self.proxies[0], method: method, depth: depth, times: 1))
+        _ = try await provider.connect(expected: nil)
+        #expect(server.with { $0.trouble?.times } == 0)
+        #expect(provider.abilities.journal != nil && provider.abilities.listsAll)
+    }
+
+    @Test(
+        "A server that goes away while it is asked for what is good for speed is not taken for one without",
+        arguments: [("REPORT", nil), ("PROPFIND", "infinity")] as [(String, String?)])
+    func away(method: String, depth: String?) async throws {
+        let trouble = DAVStandIn.Trouble(status: Self.proxies[0], method: method, depth: depth, spreads: true)
+        let (server, provider) = try account(trouble)
+        #expect(await refusal { try await provider.connect(expected: nil) } == .unavailable)
+        server.with { $0.trouble = nil }
+        _ = try await provider.connect(expected: nil)
+        #expect(provider.abilities.journal != nil && provider.abilities.listsAll)
+    }
+
+    @Test(
+        "A server that does not answer what safety depends on is not judged", arguments: proxies,
+        [
+            ("PROPFIND", "/dots"), ("PUT", "/conditions"), ("LOCK", "/lock-1"), ("PUT", "xxxxxxxx"),
+            ("DELETE", "xxxxxxxx"), ("HEAD", ""), ("PUT", "/whole"), ("GET", "/whole"),
+        ])
+    func safety(status: String, question: (method: String, suffix: String)) async throws {
+        let (server, provider) = try account(
+            .init(status: status, method: question.method, suffix: question.suffix))
+        #expect(await refusal { try await provider.connect(expected: nil) } == .unavailable)
+        #expect(server.with { $0.trouble?.times } != .max)
+    }
+
+    @Test("A server that takes no half body when that is tried is not taken for one that publishes none")
+    func halves() async throws {
+        let server = try DAVStandIn(.init(refusesHalves: true))
+        let provider = server.provider()
+        _ = try await provider.connect(expected: nil)
+        #expect(!provider.abilities.putsWhole)
+    }
+
     @Test("A listing whose pages lead back to where it was is an error")
     func circle() async throws {
         let server = try LoopbackServer(steps: [

@@ -5,7 +5,7 @@ import Synchronization
 /// calls itself is never asked: servers that answer 2xx to a condition they ignore are common.
 ///
 /// An answer that proves nothing (`HTTPAnswer.provesNothing`) ends the probe: a server that is busy for a moment must not
-/// be taken for one without locks.
+/// be taken for one without locks. Of what no document depends on (`optional`) that is no reason to leave the account alone.
 struct DAVProbe {
     private let client: DAVClient
     private let root: RelativePath
@@ -43,7 +43,26 @@ struct DAVProbe {
     static func history(_ client: DAVClient) async throws(ProviderError) -> DAVHistory? {
         let told = try await client.propfind(StoreLayout.mark, depth: "0", body: DAVBodies.identified)
         guard let mark = told?.first(where: { $0.path == StoreLayout.mark }) else { return nil }
-        return try await DAVHistoryProbe(client: client).run(mark.resource)
+        return try await optional(client) { (_) throws(ProviderError) in
+            try await DAVHistoryProbe(client: client).run(mark.resource)
+        }
+    }
+
+    /// Asks twice for what no document depends on. A server that does not answer that although it answers, as where a proxy
+    /// before it holds such questions up, is taken for one that cannot do it.
+    ///
+    /// - Parameter ask: given 0, and then 1.
+    private static func optional<Value: Sendable>(
+        _ client: DAVClient, _ ask: (_ turn: Int) async throws(ProviderError) -> Value?
+    ) async throws(ProviderError) -> Value? {
+        for turn in 0..<2 {
+            do throws(ProviderError) { return try await ask(turn) } catch {
+                guard error.code == .unavailable, try await client.propfind(.root, depth: "0") != nil else {
+                    throw error
+                }
+            }
+        }
+        return nil
     }
 
     /// - Parameter root: a directory of the probe's own, which is there before anything is tried.
@@ -63,9 +82,10 @@ struct DAVProbe {
         try await tryDotNames()
         try await tryNames()
         try await tryFolding()
-        abilities.journal = try await DAVJournalProbe(
-            client: client, root: child("journal"), stamps: abilities.stamps
-        ).run()
+        let grounds = [child("journal-1"), child("journal-2")]
+        abilities.journal = try await Self.optional(client) { [client, abilities] (turn) throws(ProviderError) in
+            try await DAVJournalProbe(client: client, root: grounds[turn], stamps: abilities.stamps).run()
+        }
         if abilities.putsWhole { abilities.putsWhole = try await halves.isUntouched() }
     }
 
@@ -123,7 +143,9 @@ struct DAVProbe {
         // A server that is slow enough gives each write a second of its own.
         abilities.isTimeBased = Set(seen).count < seen.count || DAVVersion.condition(document.entityTag) == nil
         if abilities.isTimeBased { abilities.clockLead = leads.max() ?? .zero }
-        abilities.history = try await DAVHistoryProbe(client: client).run(document)
+        abilities.history = try await Self.optional(client) { [client, document] (_) throws(ProviderError) in
+            try await DAVHistoryProbe(client: client).run(document)
+        }
     }
 
     private mutating func tryConditions() async throws(ProviderError) {
@@ -197,13 +219,17 @@ struct DAVProbe {
         try await make(below)
         let file = below.appending("b" as FileName)
         guard try await put(file, "x").isSuccess else { return }
-        do throws(ProviderError) {
-            let found = try await client.propfind(directory, depth: "infinity", isDirectory: true) ?? []
-            abilities.listsAll = Set(found.map(\.path)) == [directory, below, file]
-        } catch {
-            // Refused, as the RFC allows: 403 with its reason, or something else.
-            if error.code == .cancelled || error.code == .unavailable { throw error }
+        let listsAll = try await Self.optional(client) { [client] (_) throws(ProviderError) in
+            do throws(ProviderError) {
+                let found = try await client.propfind(directory, depth: "infinity", isDirectory: true) ?? []
+                return Set(found.map(\.path)) == [directory, below, file]
+            } catch {
+                // Refused, as the RFC allows: 403 with its reason, or something else.
+                if error.code == .cancelled || error.code == .unavailable { throw error }
+                return false
+            }
         }
+        abilities.listsAll = listsAll ?? false
     }
 
     private mutating func tryDotNames() async throws(ProviderError) {

@@ -26,8 +26,8 @@ struct DAVPutProbe {
         guard first.isSuccess else { return false }
         let (sent, isSent) = AsyncStream.makeStream(of: Void.self)
         let half = Task {
-            await putHalf { isSent.finish() }
-            isSent.finish()
+            defer { isSent.finish() }
+            return await putHalf { isSent.finish() }
         }
         defer { half.cancel() }
         // Until it is on its way, or refused.
@@ -35,7 +35,8 @@ struct DAVPutProbe {
         try await wait(pause)
         guard try await isUntouched() else { return false }
         half.cancel()
-        await half.value
+        // Refused without a look at it: nothing was tried. A server that has waited for the rest for too long has cut it.
+        if let answer = await half.value, ![408, 504].contains(answer.status) { return false }
         try await wait(pause)
         return try await isUntouched()
     }
@@ -54,7 +55,8 @@ struct DAVPutProbe {
     /// Sends half of what it announces, then nothing until it is cancelled.
     ///
     /// - Parameter isSent: called when the half has been passed on.
-    private func putHalf(_ isSent: @escaping @Sendable () -> Void) async {
+    /// - Returns: nil where no answer came.
+    private func putHalf(_ isSent: @escaping @Sendable () -> Void) async -> HTTPAnswer? {
         let part = [UInt8](repeating: 0x62, count: Self.size)
         let sent = Lock(false)
         let body = HTTPRequest.Body.pieces(length: Int64(2 * Self.size)) {
@@ -68,6 +70,6 @@ struct DAVPutProbe {
             try? await Task.sleep(for: .seconds(30))
             return nil
         }
-        _ = try? await client.put(path, body)
+        return try? await client.put(path, body)
     }
 }

@@ -27,6 +27,7 @@ extension DAVStandIn.State {
         log.append("\(request.method) \(request.path)")
         noteHalf(request)
         if manners.isTimed { fields.append("Date: \(Self.date(now + manners.clockLag))") }
+        if let troubled = troubled(request) { return troubled }
         if let told = tellHistory(request) { return told }
         switch request.method {
         case "PROPFIND": return list(request)
@@ -44,6 +45,16 @@ extension DAVStandIn.State {
         case "PROPPATCH": return stamp(request)
         default: return ("405 Method Not Allowed", "")
         }
+    }
+
+    private mutating func troubled(_ request: DAVStandInRequest) -> Answer? {
+        guard var next = trouble, next.times > 0, next.method == request.method || next.method.isEmpty,
+            next.depth == nil || next.depth == request.fields["depth"], request.path.hasSuffix(next.suffix)
+        else { return nil }
+        next.times -= 1
+        if next.spreads { next = DAVStandIn.Trouble(status: next.status, method: "") }
+        trouble = next
+        return (next.status, "")
     }
 
     private func list(_ request: DAVStandInRequest) -> Answer {

@@ -66,6 +66,8 @@ final class DAVStandIn: Sendable {
         /// Documents have no entity tags, only the time that they were written at, in seconds, and each answer says when it was
         /// given, as nginx does it.
         var isTimed = false
+        /// A PUT that announces what the probe's half one does is refused before its body comes.
+        var refusesHalves = false
         /// By how many seconds the clock of answers is ahead of that of documents.
         var clockLag = 0
     }
@@ -75,6 +77,19 @@ final class DAVStandIn: Sendable {
         var path: String
         var over: String
         var text: String
+    }
+
+    /// What a proxy before the server answers in its place.
+    struct Trouble: Sendable {
+        var status: String
+        var method: String
+        var depth: String?
+        /// How the paths end that it has to do with.
+        var suffix = ""
+        /// How often.
+        var times = Int.max
+        /// From then on nothing gets through.
+        var spreads = false
     }
 
     struct Node: Sendable {
@@ -104,6 +119,7 @@ final class DAVStandIn: Sendable {
         /// Header fields of the answer that is being given.
         var fields: [String] = []
         var intrusion: Intrusion?
+        var trouble: Trouble?
         /// Answers the next REPORTs in place of the server.
         var mishaps: [(status: String, body: String)] = []
     }
@@ -122,7 +138,9 @@ final class DAVStandIn: Sendable {
         let book = Book(manners)
         self.book = book
         server = try LoopbackServer { peer in
-            while let (head, body) = peer.request() {
+            while let (head, body) = peer.request(refusing: { head in
+                book.state.withLock { $0.manners.refusesHalves } && head.contains("Content-Length: 131072")
+            }) {
                 let (answer, fields) = book.state.withLock { state in
                     state.fields = []
                     let answer = state.answer(DAVStandInRequest(head: head, body: body))

@@ -104,7 +104,8 @@ struct DAVHistoryTests {
         "An account at a server that refuses versions, in whatever way, is connected without",
         arguments: [
             "404 Not Found", "403 Forbidden", "405 Method Not Allowed", "401 Unauthorized", "500 Internal Server Error",
-            "501 Not Implemented", "302 Found", "200 OK", "207 Multi-Status",
+            "501 Not Implemented", "302 Found", "200 OK", "207 Multi-Status", "502 Bad Gateway",
+            "503 Service Unavailable", "504 Gateway Timeout", "429 Too Many Requests",
         ])
     func refused(status: String) async throws {
         var history = History(.nextcloud)
@@ -114,14 +115,17 @@ struct DAVHistoryTests {
         #expect(try await write(["one"], "a", provider).count == 1)
     }
 
-    @Test("A server that is busy while it is asked for versions is not taken for one without")
+    @Test("A server that is busy when it is asked for versions is asked once more; one that is gone then is not judged")
     func busy() async throws {
-        var history = History(.nextcloud)
-        history.mishap = ("503 Service Unavailable", "")
-        let server = try DAVStandIn(DAVStandIn.Manners(history: history))
+        let server = try DAVStandIn(DAVStandIn.Manners(history: History(.nextcloud)))
         let provider = server.provider()
+        var trouble = DAVStandIn.Trouble(status: "503 Service Unavailable", method: "PROPFIND", depth: "1")
+        trouble.spreads = true
+        server.with { $0.trouble = trouble }
         #expect(await refusal { try await provider.connect(expected: nil) } == .unavailable)
-        server.with { $0.manners.history?.mishap = nil }
+        trouble.spreads = false
+        trouble.times = 1
+        server.with { $0.trouble = trouble }
         _ = try await provider.connect(expected: nil)
         #expect(provider.capabilities.earlierVersions)
     }
