@@ -35,7 +35,7 @@ extension WebDAVProvider {
             let answer = try await self.client.move(
                 path, to: destination, isDirectory: isDirectory, overwrite: false, size: before.size)
             guard answer.isSuccess else { throw try await self.refusal(answer, destination, "moved there") }
-            guard var after = try await self.look(destination)?.item else {
+            guard var after = try await self.settled(self.look(destination)?.item) else {
                 throw ProviderError(.failed, "\(destination) was moved away at once by another program")
             }
             guard after.kind == before.kind, after.size == before.size else {

@@ -16,27 +16,6 @@ extension WebDAVProvider {
         }
     }
 
-    /// Items with versions that the next write changes: what was written a moment ago is looked at again once that is over.
-    private func settled(_ items: [RemoteItem]) async throws(ProviderError) -> [RemoteItem] {
-        let recent = items.filter { DAVVersion.isUnsettled($0.version) }.map(\.path)
-        guard !recent.isEmpty else { return items }
-        try await HTTPFailure.pause(DAVReading.settleTime)
-        let now: [RemoteItem]
-        if recent.count > ChangeFeed.mostLooks {
-            now = try await list()
-        } else {
-            now = try await forEach(recent, limit: 8) { (path) async throws(ProviderError) in
-                try await self.look(path)?.item
-            }.compactMap(\.self)
-        }
-        let found = Dictionary(now.map { ($0.path, $0) }) { first, _ in first }
-        return items.map { item in
-            // What is gone by now is found the next time.
-            let now = DAVVersion.isUnsettled(item.version) ? found[item.path] : nil
-            return now.flatMap { $0.kind == .file ? $0 : nil } ?? item
-        }
-    }
-
     package func announce(_ changes: [AnnouncedChange]?) async throws(ProviderError) {
         try checkConnected()
         if let journal, journal.tellsAttributes { return }
@@ -55,10 +34,7 @@ extension WebDAVProvider {
     package func item(at path: RelativePath) async throws(ProviderError) -> RemoteItem? {
         try checkConnected()
         try validateReading(path)
-        let item = try await look(path)?.item
-        guard let item, DAVVersion.isUnsettled(item.version) else { return item }
-        try await HTTPFailure.pause(DAVReading.settleTime)
-        return try await look(path)?.item
+        return try await settled(look(path)?.item)
     }
 
     package func fetch(

@@ -30,6 +30,7 @@ extension WebDAVProvider {
                     after = try await self.write(path, body, try await self.stage(body, path), over: before)
                 }
                 guard after.kind == .file, after.size == size else { throw ProviderError.refused(path) }
+                after = try await self.proven(after, checksum())
                 after.checksum = checksum()
                 return try await self.stamped(after, attributes)
             }

@@ -120,7 +120,10 @@ extension DAVStandIn.State {
             for other in names where other != name { move("\(request.path)/\(other)", to: "\(destination)/\(other)") }
             return ("207 Multi-Status", multistatus(refusal("\(request.path)/\(name)")))
         }
-        return move(request.path, to: destination) ? ("201 Created", "") : ("409 Conflict", "")
+        guard move(request.path, to: destination) else { return ("409 Conflict", "") }
+        let now = now
+        if manners.movesRenew { nodes[destination]?.time = now }
+        return ("201 Created", "")
     }
 
     // MARK: - what other programs do

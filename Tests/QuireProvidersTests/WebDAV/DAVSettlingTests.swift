@@ -9,9 +9,10 @@ struct DAVSettlingTests {
     private static let lags = [0, 30, -30]
 
     private func account(
-        lag: Int = 0
+        lag: Int = 0, movesRenew: Bool = false
     ) async throws -> (server: DAVStandIn, provider: WebDAVProvider) {
-        let server = try DAVStandIn(DAVStandIn.Manners(keepsStamps: false, isTimed: true, clockLag: lag))
+        let server = try DAVStandIn(
+            DAVStandIn.Manners(keepsStamps: false, isTimed: true, movesRenew: movesRenew, clockLag: lag))
         let provider = server.provider()
         _ = try await provider.connect(expected: nil)
         return (server, provider)
@@ -37,9 +38,9 @@ struct DAVSettlingTests {
         return Plain.text(path) ?? ""
     }
 
-    @Test("What another program writes right after an upload has another version", arguments: lags)
-    func afterUpload(lag: Int) async throws {
-        let (server, provider) = try await account(lag: lag)
+    @Test("What another program writes right after an upload has another version", arguments: lags, [false, true])
+    func afterUpload(lag: Int, movesRenew: Bool) async throws {
+        let (server, provider) = try await account(lag: lag, movesRenew: movesRenew)
         server.with { $0.intrusion = DAVStandIn.Intrusion(path: "a", over: "one", text: "two") }
         let item = try await put(provider, "a", "one")
         #expect(server.with { $0.nodes["a"]?.content } == Array("two".utf8))
@@ -49,15 +50,20 @@ struct DAVSettlingTests {
         #expect(await refusal { try await put(provider, "a", "six", .version(item.version)) } == .conditionFailed)
     }
 
-    @Test("An upload's version is the one that is listed, also when it replaces another of the same size")
-    func upload() async throws {
-        let (server, provider) = try await account()
+    @Test(
+        "An upload's version is the one that is listed, also when it replaces another of the same size, or is moved",
+        arguments: [false, true])
+    func upload(movesRenew: Bool) async throws {
+        let (server, provider) = try await account(movesRenew: movesRenew)
         let one = try await put(provider, "a", "one")
         let two = try await put(provider, "a", "two", .version(one.version))
         #expect(one.version != two.version)
         #expect(try await listed(provider, "a")?.version == two.version)
         #expect(try await text(provider, two) == "two")
         #expect(server.with { $0.nodes.keys.filter { $0.hasPrefix(".quire/tmp/") } } == [])
+        let moved = try await provider.move("a", to: "b", expecting: two.version)
+        #expect(try await listed(provider, "b")?.version == moved.version)
+        try await provider.delete("b", expecting: moved.version)
     }
 
     @Test(
