@@ -28,8 +28,7 @@ extension WebDAVProvider {
         return try await changing([path, destination]) { (confirm) throws(ProviderError) in
             let before = try await self.present(path, version).item
             _ = try await self.expect(destination, .absent)
-            // Some servers make the directories that a MOVE needs.
-            guard try await self.isDirectory(destination.parent) else { throw ProviderError.parentMissing(destination) }
+            try await self.checkParent(of: destination)
             try await confirm()
             let isDirectory = before.kind == .directory
             let answer = try await self.client.move(

@@ -21,6 +21,7 @@ extension WebDAVProvider {
         do throws(ProviderError) {
             return try await changing([path]) { (confirm) throws(ProviderError) in
                 let before = try await self.expect(path, expecting)
+                if staged != nil, before == nil { try await self.checkParent(of: path) }
                 if staged != nil || !self.abilities.guards(before?.entityTag, exists: before != nil) {
                     try await confirm()
                 }
@@ -104,6 +105,11 @@ extension WebDAVProvider {
             guard try await isDirectory(path.parent) else { return ProviderError.parentMissing(path) }
         }
         return client.error(answer, path, action)
+    }
+
+    /// Some servers make the directories that a MOVE needs.
+    func checkParent(of destination: RelativePath) async throws(ProviderError) {
+        guard try await isDirectory(destination.parent) else { throw ProviderError.parentMissing(destination) }
     }
 
     /// Whether a directory is at `path`; nil is not asked about.

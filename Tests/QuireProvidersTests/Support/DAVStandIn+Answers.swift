@@ -120,6 +120,7 @@ extension DAVStandIn.State {
             for other in names where other != name { move("\(request.path)/\(other)", to: "\(destination)/\(other)") }
             return ("207 Multi-Status", multistatus(refusal("\(request.path)/\(name)")))
         }
+        if manners.movesMakeCollections { makeCollection(Self.parent(destination)) }
         guard move(request.path, to: destination) else { return ("409 Conflict", "") }
         let now = now
         if manners.movesRenew { nodes[destination]?.time = now }

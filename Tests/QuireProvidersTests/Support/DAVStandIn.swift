@@ -68,6 +68,8 @@ final class DAVStandIn: Sendable {
         var isTimed = false
         /// A PUT that announces what the probe's half one does is refused before its body comes.
         var refusesHalves = false
+        /// Collections that a MOVE needs are made, as by nginx.
+        var movesMakeCollections = false
         /// What is moved gets the time of that.
         var movesRenew = false
         /// By how many seconds the clock of answers is ahead of that of documents.

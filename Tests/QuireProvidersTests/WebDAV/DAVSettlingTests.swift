@@ -110,6 +110,15 @@ struct DAVSettlingTests {
         #expect(!server.takeLog().contains("PROPFIND new"))
     }
 
+    @Test("An upload into a directory that is not there makes none")
+    func parent() async throws {
+        let server = try DAVStandIn(DAVStandIn.Manners(isTimed: true, movesMakeCollections: true))
+        let provider = server.provider()
+        _ = try await provider.connect(expected: nil)
+        #expect(await refusal { try await put(provider, "no/a", "one") } == .parentMissing)
+        #expect(server.with { $0.nodes["no"] } == nil)
+    }
+
     @Test("Attributes are not kept where they change the second that a version is made of")
     func retagged() async throws {
         let server = try DAVStandIn(DAVStandIn.Manners(stampsRetag: true, isTimed: true))
