@@ -127,6 +127,20 @@ struct DAVSettlingTests {
         #expect(!provider.capabilities.attributes)
     }
 
+    @Test("Entity tags that are made of seconds prove no more than these, and others are believed at once")
+    func tags() throws {
+        let answered = ContinuousClock.now
+        let date = FileTime(seconds: 1_700_000_000, nanoseconds: 0)
+        var resource = DAVResource(size: 1, modified: date, entityTag: "\"x\"")
+        resource.seen = DAVSight(
+            HTTPAnswer(status: 207, fields: ["Date": HTTPDate.format(date)]), sent: answered, answered: answered)
+        let items = try [true, false, true].map { try resource.item("a", DAVReading(isTimeBased: $0)) }
+        #expect(DAVVersion.isUnsettled(items[0].version) && items[0].version != items[2].version)
+        #expect(items[1].version == ProviderVersion("e-x"))
+        resource.modified = FileTime(seconds: date.seconds - 2, nanoseconds: 0)
+        #expect(try resource.item("a", DAVReading(isTimeBased: true)).version == ProviderVersion("e-x"))
+    }
+
     /// - Parameters:
     ///   - age: by how many seconds the document's time is before the answer's.
     ///   - took: how long the server took to answer.
