@@ -17,7 +17,8 @@ struct MarkedSources {
     struct Stray {
         var row: ItemRow
         var mark: Placeholder?
-        var isNew: Bool
+        /// Whether this rescan made the row; nil where an earlier one did, which was broken off.
+        var isNew: Bool?
 
         /// Whether nothing speaks against it.
         func mayBe(_ source: Source) -> Bool {

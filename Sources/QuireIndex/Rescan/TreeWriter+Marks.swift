@@ -28,6 +28,7 @@ extension TreeWriter {
             guard let row = try row(stray.id), try isStray(row, stray.mark) else { continue }
             strays.append(MarkedSources.Stray(row: row, mark: stray.mark, isNew: stray.isNew))
         }
+        if rescan.isWhole { strays += try baseless(but: Set(strays.map(\.row.id)), lister) }
         guard !strays.isEmpty || rescan.firstNew != nil else { return }
         var sources = try sources(rescan, strays)
         var pairs: [Pair] = []
@@ -52,6 +53,20 @@ extension TreeWriter {
             guard bySize[source.row.local.size]?.contains(where: { $0.mayBe(source) }) ?? false else { continue }
             rescan.hidesMoved = true
             if source.isUndecided { try setAside(source.row, &rescan) }
+        }
+    }
+
+    /// Placeholders of nothing, as a rescan has noted them that was broken off.
+    private func baseless(but known: Set<Int64>, _ lister: StoreLister) throws -> [MarkedSources.Stray] {
+        let ids = try db.all(
+            "SELECT id FROM items WHERE dataless = 1 AND base IS NULL AND kind = 0", read: { $0.integer(0) })
+        return try ids.compactMap { id in
+            guard !known.contains(id), let row = try row(id), row.parent != Schema.limbo,
+                let path = try path(of: row), let directory = path.parent,
+                case .entry(let status) = placeInStore(path), status.inode == row.local.inode
+            else { return nil }
+            let entry = StoreLister.Entry(name: row.name, status: status)
+            return MarkedSources.Stray(row: row, mark: lister.placeholder(entry, in: directory), isNew: nil)
         }
     }
 
@@ -154,6 +169,10 @@ extension TreeWriter {
         try place(&row, in: DirectoryRow(directory), stray.row.name)
         try updatePlaced(row, before: before)
         rescan.report.moved += 1
-        if stray.isNew { rescan.report.added -= 1 } else { rescan.report.changed -= 1 }
+        switch stray.isNew {
+        case true?: rescan.report.added -= 1
+        case false?: rescan.report.changed -= 1
+        case nil: break
+        }
     }
 }

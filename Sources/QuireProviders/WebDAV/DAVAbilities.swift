@@ -70,8 +70,8 @@ struct DAVAbilities: Sendable, Hashable {
         exists ? condition != .none && DAVVersion.condition(entityTag) != nil : refusesExisting
     }
 
-    /// Whether content is sent to its place. Else it goes to a name of its own first, and is moved: so also where versions
-    /// are made of time, for nobody may write the document in the second that its version is of.
+    /// Whether what replaces a document is sent to its place. Else it goes to a name of its own first, and is moved: so also
+    /// where versions are made of time, for nobody may write the document in the second that its version is of.
     var writesInPlace: Bool { putsWhole && !isTimeBased }
 
     /// The fields that let a write happen only where nothing is.

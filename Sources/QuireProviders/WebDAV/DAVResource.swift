@@ -92,6 +92,12 @@ enum DAVVersion {
         ProviderVersion("\(unsettledMark)\(version)-\(String(UInt64.random(in: 0 ... .max), radix: 16))")
     }
 
+    /// The version that later looks give if nobody writes the document meanwhile.
+    static func settled(_ version: ProviderVersion) -> ProviderVersion {
+        guard isUnsettled(version), let end = version.rawValue.lastIndex(of: "-") else { return version }
+        return ProviderVersion(String(version.rawValue[..<end].dropFirst(unsettledMark.count)))
+    }
+
     static func isUnsettled(_ version: ProviderVersion) -> Bool { version.rawValue.hasPrefix(unsettledMark) }
 
     /// The tag as a condition names it, quoted; nil where there is none.

@@ -17,7 +17,10 @@ extension WebDAVProvider {
         try validate(path)
         try await checkRoom()
         let size = ByteCount(body.length)
-        let staged = abilities.writesInPlace ? nil : try await stage(body, path)
+        // A new document is believed at once: many come at one time, and nobody has any of them yet.
+        let isNew = expecting == .absent
+        let staged =
+            abilities.writesInPlace || isNew && abilities.putsWhole ? nil : try await stage(body, path, rests: !isNew)
         do throws(ProviderError) {
             return try await changing([path]) { (confirm) throws(ProviderError) in
                 let before = try await self.expect(path, expecting)
@@ -28,10 +31,15 @@ extension WebDAVProvider {
                 var after = try await self.write(path, body, staged, over: before)
                 if before?.item.version == after.version, self.abilities.isTimeBased {
                     // Of the same second as what it replaces, where the server tells no time, or a later one: once more.
-                    after = try await self.write(path, body, try await self.stage(body, path), over: before)
+                    after = try await self.write(
+                        path, body, try await self.stage(body, path, rests: true), over: before)
                 }
                 guard after.kind == .file, after.size == size else { throw ProviderError.refused(path) }
-                after = try await self.proven(after, checksum())
+                if isNew {
+                    after.version = DAVVersion.settled(after.version)
+                } else {
+                    after = try await self.proven(after, checksum())
+                }
                 after.checksum = checksum()
                 return try await self.stamped(after, attributes)
             }
@@ -152,13 +160,17 @@ extension WebDAVProvider {
         return after
     }
 
-    /// Sends content to a name of its own. Where versions are made of time, until its version is settled.
-    private func stage(_ body: HTTPRequest.Body, _ path: RelativePath) async throws(ProviderError) -> RelativePath {
+    /// Sends content to a name of its own.
+    ///
+    /// - Parameter rests: where versions are made of time, until its version is settled.
+    private func stage(
+        _ body: HTTPRequest.Body, _ path: RelativePath, rests: Bool
+    ) async throws(ProviderError) -> RelativePath {
         let staged = StoreLayout.staging()
         do throws(ProviderError) {
             let answer = try await client.put(staged, body)
             guard answer.isSuccess else { throw client.error(answer, path, "written") }
-            if abilities.isTimeBased { try await HTTPFailure.pause(DAVReading.settleTime) }
+            if rests, abilities.isTimeBased { try await HTTPFailure.pause(DAVReading.settleTime) }
             return staged
         } catch {
             await client.discard(staged)

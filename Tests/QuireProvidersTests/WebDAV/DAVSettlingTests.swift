@@ -41,13 +41,24 @@ struct DAVSettlingTests {
     @Test("What another program writes right after an upload has another version", arguments: lags, [false, true])
     func afterUpload(lag: Int, movesRenew: Bool) async throws {
         let (server, provider) = try await account(lag: lag, movesRenew: movesRenew)
+        let first = try await put(provider, "a", "zero")
         server.with { $0.intrusion = DAVStandIn.Intrusion(path: "a", over: "one", text: "two") }
-        let item = try await put(provider, "a", "one")
+        let item = try await put(provider, "a", "one", .version(first.version))
         #expect(server.with { $0.nodes["a"]?.content } == Array("two".utf8))
         let now = try #require(try await provider.item(at: "a"))
         #expect(now.version != item.version)
         #expect(try await text(provider, now) == "two")
         #expect(await refusal { try await put(provider, "a", "six", .version(item.version)) } == .conditionFailed)
+    }
+
+    @Test("New documents wait for no second, and are listed as they were uploaded")
+    func new() async throws {
+        let (server, provider) = try await account()
+        _ = server.takeLog()
+        let item = try await put(provider, "a", "one")
+        let log = server.takeLog()
+        #expect(!log.contains { $0.hasPrefix("MOVE") } && !DAVVersion.isUnsettled(item.version), "\(log)")
+        #expect(try await listed(provider, "a")?.version == item.version)
     }
 
     @Test(
