@@ -46,7 +46,7 @@ final class LingeringMappings: Sendable {
 
     private struct Watch {
         let file: Mapped
-        let start = ContinuousClock.now
+        var start = ContinuousClock.now
         var isLingering = false
         var told: Fingerprint
     }
@@ -95,7 +95,10 @@ final class LingeringMappings: Sendable {
     /// - Returns: false where there are too many.
     func watch(_ file: Mapped, look: @escaping @Sendable () -> Bool) -> Bool {
         let (isWatched, starts) = state.withLock { state -> (Bool, Bool) in
-            if state.watches[file.inode] == nil {
+            if state.watches[file.inode] != nil {
+                state.watches[file.inode]?.told = file.closed
+                state.watches[file.inode]?.start = ContinuousClock.now
+            } else {
                 guard state.watches.count < limit else { return (false, false) }
                 state.watches[file.inode] = Watch(file: file, told: file.closed)
                 count.add(1, ordering: .relaxed)
@@ -126,21 +129,20 @@ final class LingeringMappings: Sendable {
 
     /// Notes what a look at a file found.
     ///
-    /// - Parameter mayBeWritten: nil where it has a handle for that again; it stays watched.
     /// - Returns: what is to be told; nil where it is not watched any more.
-    func note(_ file: Mapped, mayBeWritten: Bool?) -> Verdict? {
+    func note(_ file: Mapped, mayBeWritten: Bool) -> Verdict? {
         state.withLock { state in
             guard let watch = state.watches[file.inode], watch.file.descriptor === file.descriptor else { return nil }
             switch mayBeWritten {
-            case true? where !watch.isLingering && ContinuousClock.now - watch.start >= Self.grace:
+            case true where !watch.isLingering && ContinuousClock.now - watch.start >= Self.grace:
                 state.watches[file.inode]?.isLingering = true
                 return .changed
-            case false?:
+            case false:
                 // Whoever calls has the descriptor: it is not closed here.
                 state.watches[file.inode] = nil
                 count.subtract(1, ordering: .relaxed)
                 return watch.isLingering ? .changed : .told(watch.told)
-            case true?, nil: return .told(watch.told)
+            case true: return .told(watch.told)
             }
         }
     }

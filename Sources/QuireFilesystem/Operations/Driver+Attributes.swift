@@ -133,9 +133,10 @@ extension Driver {
                 try apply(change, to: node, file, caller, claim, &kept)
             }
         }
+        // It is there, whatever became of the rest.
+        if !kept.isEmpty { notifier.whenDelivered { [services, kept] in services.coordinator.tell(kept) } }
         switch outcome {
         case .success(let status?):
-            if !kept.isEmpty { notifier.whenDelivered { [services, kept] in services.coordinator.tell(kept) } }
             if !change.isAccessTimeOnly { tellChange(node, claim, caller.pid) }
             reply.attributes(table.shown(status, of: node))
         case .success(nil):
@@ -161,7 +162,6 @@ extension Driver {
                 kept = more
             }
             guard try truncate(node, file, to: size, caller) else { return nil }
-            if isEmptied { noteEmptying(of: node, try resolver.status(node), claim, by: caller.pid) }
             contentChanged = true
         }
         noteTruncation(change, of: node, file)
@@ -188,6 +188,7 @@ extension Driver {
         let status: stat
         if let file { status = try StoreCall.status(of: file.descriptor) } else { status = try resolver.status(node) }
         report(node, status, content: contentChanged, setsTimes: change.setsModificationTime)
+        if file == nil, change.size == 0 { noteEmptying(of: node, status, claim, by: caller.pid) }
         return status
     }
 

@@ -43,17 +43,19 @@ extension Driver {
 
     /// Alone in the gate.
     private func look(at file: LingeringMappings.Mapped, _ changed: inout [Node]) {
+        // Whoever has it open for writing tells of it; it is looked at again once that is closed.
         let hasWriters = table.locked { state in (state.byInode[file.inode]?.writers ?? 0) > 0 }
+        if hasWriters { return }
         let mayBeWritten = file.mayBeWritten
         let node = table.locked { state -> Node? in
-            guard let verdict = table.mappings.note(file, mayBeWritten: hasWriters ? nil : mayBeWritten),
+            guard let verdict = table.mappings.note(file, mayBeWritten: mayBeWritten),
                 let found = try? StoreCall.status(of: file.descriptor), found.st_nlink > 0
             else { return nil }
             let status = FileStatus(found)
             guard verdict != .told(status.fingerprint) else { return nil }
             table.mappings.noteTold(status.fingerprint, of: file)
             let node = state.byInode[file.inode]
-            let writersOpen = hasWriters || table.mappings.contains(file.inode)
+            let writersOpen = table.mappings.contains(file.inode)
             record(.contentChanged(status, writersOpen: writersOpen))
             return node
         }

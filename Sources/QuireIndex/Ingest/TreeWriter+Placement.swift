@@ -31,6 +31,8 @@ extension TreeWriter {
                 try db.setMeta(MetaKey.heldDeletes, "1")
             }
             try unlink(&row)
+            // It is no document of this container's, whatever waits at its name.
+            if row.local.isDataless { return }
         }
         try adopt(&row, continues: continues)
     }

@@ -35,6 +35,8 @@ struct Rescan {
         var mark: Placeholder?
         /// This rescan made the row.
         var isNew: Bool
+        /// The row had a base when it was noted.
+        var hasBase: Bool
     }
 
     /// Compares everything, and says so when done. Otherwise only directories that an event did not fit.
@@ -46,8 +48,8 @@ struct Rescan {
     /// before all is listed.
     var undecided: [Int64: [[UInt8]]] = [:]
     var strays: [Stray] = []
-    /// The first row that this rescan made.
-    var firstNew: Int64?
+    /// The rows of files that this rescan made, by size.
+    var newFiles: [Int64: [Int64]] = [:]
     /// What is missing may be one of these.
     var hidesMoved = false
     /// All is listed.

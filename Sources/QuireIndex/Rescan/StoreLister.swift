@@ -206,7 +206,8 @@ struct StoreLister: Sendable {
 
     /// Whether an entry has a size and no byte other than zero, or cannot be read.
     func mayBeZeros(_ entry: Entry, in directory: RelativePath) -> Bool {
-        guard entry.status.mayBePlaceholder, let file = openFile(entry, in: directory) else { return false }
+        guard entry.status.mayBePlaceholder else { return false }
+        guard let file = openFile(entry, in: directory) else { return true }
         defer { close(file) }
         return (try? PlaceholderMark.isZeros(file, entry.status)) ?? true
     }

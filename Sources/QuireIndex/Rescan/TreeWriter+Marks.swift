@@ -17,19 +17,21 @@ extension TreeWriter {
         _ lister: StoreLister
     ) throws {
         let mark = lister.placeholder(entry, in: path)
-        if try isStray(row, mark) { rescan.strays.append(Rescan.Stray(id: row.id, mark: mark, isNew: isNew)) }
+        guard try isStray(row, mark) else { return }
+        rescan.strays.append(Rescan.Stray(id: row.id, mark: mark, isNew: isNew, hasBase: row.base != nil))
     }
 
     /// Moves rows to the placeholders that name their bases; all is listed.
     mutating func followMarks(_ rescan: inout Rescan, _ lister: StoreLister) throws {
         rescan.hidesMoved = false
+        guard try isAnythingSought(rescan) else { return }
         var strays: [MarkedSources.Stray] = []
         for stray in rescan.strays {
             guard let row = try row(stray.id), try isStray(row, stray.mark) else { continue }
             strays.append(MarkedSources.Stray(row: row, mark: stray.mark, isNew: stray.isNew))
         }
         if rescan.isWhole { strays += try baseless(but: Set(strays.map(\.row.id)), lister) }
-        guard !strays.isEmpty || rescan.firstNew != nil else { return }
+        guard !strays.isEmpty || !rescan.newFiles.isEmpty else { return }
         var sources = try sources(rescan, strays)
         var pairs: [Pair] = []
         for byName in [true, false] {
@@ -45,15 +47,25 @@ extension TreeWriter {
             }
             strays = left
         }
-        if let first = rescan.firstNew { strays += try pairZeros(since: first, &sources, &pairs, lister) }
+        strays += try pairZeros(rescan.newFiles, &sources, &pairs, lister)
         for pair in pairs { try move(pair.source, to: pair.stray, &rescan) }
         let replaced = Set(pairs.map(\.stray.row.id))
         let bySize = Dictionary(grouping: strays) { $0.row.local.size }
-        for source in sources.rest where !source.isThere || replaced.contains(source.row.id) {
-            guard bySize[source.row.local.size]?.contains(where: { $0.mayBe(source) }) ?? false else { continue }
+        for source in sources.rest {
+            // Another is in its place now: the provider may have its only content, whatever lies here.
+            let isReplaced = replaced.contains(source.row.id)
+            let mayBeHere = bySize[source.row.local.size]?.contains { $0.mayBe(source) } ?? false
+            guard isReplaced || !source.isThere && mayBeHere else { continue }
             rescan.hidesMoved = true
             if source.isUndecided { try setAside(source.row, &rescan) }
         }
+    }
+
+    /// Whether a row may be of something that lies elsewhere: what is missing, or in whose place another lies.
+    private func isAnythingSought(_ rescan: Rescan) throws -> Bool {
+        if !rescan.missing.isEmpty || !rescan.undecided.isEmpty { return true }
+        if rescan.isWhole, try !children(of: Schema.limbo).isEmpty { return true }
+        return rescan.strays.contains { $0.hasBase }
     }
 
     /// Placeholders of nothing, as a rescan has noted them that was broken off.
@@ -108,15 +120,15 @@ extension TreeWriter {
     /// Pairs what is missing with new files of its size that have no byte other than zero: copies whose tool has left the mark
     /// out. They get it again.
     ///
-    /// - Parameter first: the first row that is new.
+    /// - Parameter new: the rows of new files, by size.
     /// - Returns: those of which it cannot be told what they are.
     private mutating func pairZeros(
-        since first: Int64, _ sources: inout MarkedSources, _ pairs: inout [Pair], _ lister: StoreLister
+        _ new: [Int64: [Int64]], _ sources: inout MarkedSources, _ pairs: inout [Pair], _ lister: StoreLister
     ) throws -> [MarkedSources.Stray] {
         var left: [MarkedSources.Stray] = []
         let missing = Dictionary(grouping: sources.rest.filter { !$0.isThere }) { $0.row.local.size }
         for (size, missing) in missing.sorted(by: { $0.key < $1.key }) {
-            let files = try zeros(size: size, since: first, lister)
+            let files = try zeros(new[size] ?? [], size: size, lister)
             for file in files {
                 let named = missing.filter { $0.row.name == file.entry.name }
                 let isNamed = named.count == 1 && files.count(where: { $0.entry.name == file.entry.name }) == 1
@@ -138,15 +150,13 @@ extension TreeWriter {
         return left
     }
 
-    /// New files of zeros alone.
+    /// New files of zeros alone that nobody has open for writing.
     private func zeros(
-        size: Int64, since first: Int64, _ lister: StoreLister
+        _ ids: [Int64], size: Int64, _ lister: StoreLister
     ) throws -> [(row: ItemRow, entry: StoreLister.Entry, directory: RelativePath)] {
-        let ids = try db.all(
-            "SELECT id FROM items WHERE size = ? AND id >= ? AND kind = 0 AND dataless = 0",
-            .integer(size), .integer(first), read: { $0.integer(0) })
         return try ids.compactMap { id in
-            guard let row = try row(id), !row.isLocalOnly, let path = try path(of: row), let directory = path.parent,
+            guard let row = try row(id), !row.isLocalOnly, !row.local.isDataless, !row.writersOpen,
+                row.local.size == size, let path = try path(of: row), let directory = path.parent,
                 case .entry(let status) = placeInStore(path), status.inode == row.local.inode
             else { return nil }
             let entry = StoreLister.Entry(name: row.name, status: status)

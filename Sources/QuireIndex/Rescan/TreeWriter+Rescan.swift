@@ -82,7 +82,9 @@ extension TreeWriter {
             if isDataless, !isRenewed, before?.local.inode != local.inode {
                 try noteStray(after, looked, in: path, isNew: before == nil, &rescan, lister)
             }
-            if before == nil, rescan.firstNew == nil { rescan.firstNew = after.id }
+            if before == nil, local.kind == .file, !isDataless, local.size > 0 {
+                rescan.newFiles[local.size, default: []].append(after.id)
+            }
             if before == nil { rescan.report.added += 1 } else { rescan.report.changed += 1 }
             let isOtherDirectory = before?.local.inode != local.inode
             if local.kind == .directory, rescan.isWhole || isOtherDirectory { rescan.queue.append(after.id) }

@@ -11,8 +11,10 @@ extension TreeWriter {
         let isOther = try meetRoot(status)
         try meetFilesystem(lister.filesystem(), isOther: isOther)
         guard isOpening || isOther else { return }
-        let hasVanished = try hasVanished(lister, isOther: isOther)
-        if try hasVanished || db.meta(MetaKey.vanished) != nil {
+        // Names of what was made anew since prove nothing, either.
+        let hadVanished = try db.meta(MetaKey.vanished) != nil
+        let hasVanished = try hasVanished(lister, isOther: isOther || hadVanished)
+        if hasVanished || hadVanished {
             try db.setMeta(MetaKey.vanished, hasVanished ? "1" : nil)
         }
         if hasVanished {

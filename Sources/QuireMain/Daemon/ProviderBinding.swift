@@ -27,7 +27,7 @@ struct ProviderBinding: Sendable {
             let wanted: String?
             do {
                 former = try await self.former(of: container, next)
-                wanted = try expected(of: next)
+                wanted = isThere || former.identity != nil ? try expected(of: next) : nil
             } catch let error as QuireError where isThere {
                 // Nothing is connected there then.
                 notes.append(error.message)

@@ -37,8 +37,6 @@ struct DAVAbilities: Sendable, Hashable {
     var stamps = false
     /// Two writes of the same size within a second may have the same version.
     var isTimeBased = false
-    /// See `DAVReading`; zero where versions are not made of time.
-    var clockLead = Duration.zero
     var journal: Journal?
     /// Where the server lists what it keeps of documents by itself; nil where it keeps nothing.
     var history: DAVHistory?
@@ -58,10 +56,8 @@ struct DAVAbilities: Sendable, Hashable {
             conditionalWrites: locks ? .locked : .detected, stableIdentifiers: false, directoryMoves: true,
             symlinks: false, attributes: stamps, arbitraryNames: false, earlierVersions: history != nil,
             folding: folding, longestName: longestName,
-            versionGranularity: isTimeBased ? DAVReading.granularity : .zero)
+            versionGranularity: isTimeBased ? .milliseconds(1100) : .zero)
     }
-
-    var reading: DAVReading { DAVReading(stamps: stamps, isTimeBased: isTimeBased, clockLead: clockLead) }
 
     /// Whether the server itself refuses a write where something else is than was found.
     ///
@@ -69,10 +65,6 @@ struct DAVAbilities: Sendable, Hashable {
     func guards(_ entityTag: String?, exists: Bool) -> Bool {
         exists ? condition != .none && DAVVersion.condition(entityTag) != nil : refusesExisting
     }
-
-    /// Whether what replaces a document is sent to its place. Else it goes to a name of its own first, and is moved: so also
-    /// where versions are made of time, for nobody may write the document in the second that its version is of.
-    var writesInPlace: Bool { putsWhole && !isTimeBased }
 
     /// The fields that let a write happen only where nothing is.
     var absent: HTTPFields { refusesExisting ? ["If-None-Match": "*"] : [:] }

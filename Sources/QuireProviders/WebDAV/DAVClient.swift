@@ -48,11 +48,7 @@ struct DAVClient: Sendable {
         let multistatus = DAVMultistatus()
         let reader = try XMLReader(multistatus)
         var size = 0
-        let sent = ContinuousClock.now
-        var answered = sent
-        let answer = try await transport.receive(request) { (_) throws(ProviderError) in
-            answered = .now
-        } each: { (piece) throws(ProviderError) in
+        let answer = try await transport.receive(request) { (piece) throws(ProviderError) in
             size += piece.count
             guard size <= limit else {
                 throw ProviderError(.failed, "\(path): the server's listing is longer than \(limit) bytes")
@@ -65,7 +61,6 @@ struct DAVClient: Sendable {
         guard multistatus.isMultistatus, multistatus.resources.count <= DAVMultistatus.limit else {
             throw Self.tooLong(path)
         }
-        multistatus.seen = DAVSight(answer, sent: sent, answered: answered)
         return (answer, multistatus)
     }
 
@@ -80,8 +75,6 @@ struct DAVClient: Sendable {
                 throw ProviderError(
                     .failed, "\(path): the server lists what is not in it: \(resource.href.prefix(200))")
             }
-            var resource = resource
-            resource.seen = multistatus.seen
             return (found, resource)
         }
     }

@@ -134,7 +134,7 @@ struct DAVSyncProbe {
             else { return nil }
             token = next
             for (path, resource) in found where path.isInside(ground.root) {
-                told[path] = .some(resource.status == 404 ? nil : try resource.item(path))
+                told[path] = .some(resource.status == 404 ? nil : try resource.item(path, stamps: false))
             }
             if !isCut { return told }
         }
@@ -151,7 +151,8 @@ struct DAVSyncProbe {
     }
 
     private func look(_ path: RelativePath) async throws(ProviderError) -> RemoteItem? {
-        try await ground.client.propfind(path, depth: "0")?.first { $0.path == path }?.resource.item(path)
+        try await ground.client.propfind(path, depth: "0")?.first { $0.path == path }?.resource.item(
+            path, stamps: false)
     }
 }
 

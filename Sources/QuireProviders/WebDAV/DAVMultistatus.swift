@@ -15,9 +15,6 @@ final class DAVMultistatus: XMLReceiver {
     /// Of a report of what changed, the token to ask with next (RFC 6578 §6.2).
     private(set) var syncToken: String?
 
-    /// When the server looked at all of it; nil where it does not say.
-    var seen: DAVSight?
-
     private var current = DAVResource()
     /// Properties of a propstat whose status has not come yet.
     private var pending = DAVResource()

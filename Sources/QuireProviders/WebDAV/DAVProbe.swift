@@ -48,6 +48,8 @@ struct DAVProbe {
         }
     }
 
+    private static let secondTry = Duration.seconds(1)
+
     /// Asks twice for what no document depends on. A server that does not answer that although it answers, as where a proxy
     /// before it holds such questions up, is taken for one that cannot do it.
     ///
@@ -56,6 +58,8 @@ struct DAVProbe {
         _ client: DAVClient, _ ask: (_ turn: Int) async throws(ProviderError) -> Value?
     ) async throws(ProviderError) -> Value? {
         for turn in 0..<2 {
+            // Busy for a moment, perhaps.
+            if turn > 0 { try await HTTPFailure.pause(Self.secondTry) }
             do throws(ProviderError) { return try await ask(turn) } catch {
                 guard error.code == .unavailable, try await client.propfind(.root, depth: "0") != nil else {
                     throw error
@@ -125,24 +129,20 @@ struct DAVProbe {
     }
 
     private func version(_ path: RelativePath) async throws(ProviderError) -> ProviderVersion {
-        try await resource(path).item(path).version
+        try await resource(path).item(path, stamps: false).version
     }
 
     /// Writes the same number of bytes several times within a second, and asks for what is kept of that.
     private mutating func tryVersions() async throws(ProviderError) {
         var seen: [ProviderVersion] = []
         var document = DAVResource()
-        var leads: [Duration] = []
         for round in 0..<4 {
             let answer = try await put(child("versions"), "\(round)")
             guard answer.isSuccess else { throw client.transport.error(answer, "the account cannot be written to") }
             document = try await resource(child("versions"), DAVBodies.identified)
-            seen.append(try document.item(child("versions")).version)
-            if let lead = document.clockLead { leads.append(lead) }
+            seen.append(try document.item(child("versions"), stamps: false).version)
         }
-        // A server that is slow enough gives each write a second of its own.
-        abilities.isTimeBased = Set(seen).count < seen.count || DAVVersion.condition(document.entityTag) == nil
-        if abilities.isTimeBased { abilities.clockLead = leads.max() ?? .zero }
+        abilities.isTimeBased = Set(seen).count < seen.count
         abilities.history = try await Self.optional(client) { [client, document] (_) throws(ProviderError) in
             try await DAVHistoryProbe(client: client).run(document)
         }
@@ -205,7 +205,6 @@ struct DAVProbe {
         let stamp = DAVStamp(
             mtime: FileTime(nanoseconds: 1), mode: 0o640, checksum: nil, version: ProviderVersion("<&> \"x\""))
         let before = try await version(path)
-        if abilities.isTimeBased { try await HTTPFailure.pause(DAVReading.granularity) }
         guard try await client.stamp(path, isDirectory: false, stamp) else { return }
         // Where that makes another version of the document, each upload would have its content fetched again.
         guard try await version(path) == before else { return }

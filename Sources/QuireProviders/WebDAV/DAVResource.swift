@@ -33,8 +33,6 @@ struct DAVResource: Sendable {
     var locks: [KnownLock] = []
     /// Whether any property came.
     var hasProperties = false
-    /// When the server looked at it; nil where it does not say.
-    var seen: DAVSight?
 
     /// What the server says of a refusal, for people; nil where it refuses nothing.
     var refusal: String? {
@@ -42,26 +40,20 @@ struct DAVResource: Sendable {
         return "the server says \(status) for it\(words.flatMap(ServerWords.shortened).map { ": \($0)" } ?? "")"
     }
 
-    /// Of a document that was just written: by how many seconds its time is after that of the answer.
-    var clockLead: Duration? {
-        guard let modified, let seen else { return nil }
-        return .seconds(modified.seconds - seen.date.seconds)
-    }
-
     /// The item that this is, at `path`.
     ///
+    /// - Parameter stamps: the server keeps stamps: what has none has no tags.
     /// - Throws: `.failed` for a file whose size the server does not tell.
-    func item(_ path: RelativePath, _ reading: DAVReading = DAVReading()) throws(ProviderError) -> RemoteItem {
+    func item(_ path: RelativePath, stamps: Bool) throws(ProviderError) -> RemoteItem {
         let stamp = stamp.flatMap(DAVStamp.init)
-        let tags = reading.stamps ? stamp?.tags ?? [] : nil
+        let tags = stamps ? stamp?.tags ?? [] : nil
         guard !isDirectory else {
             return RemoteItem(
                 path: path, kind: .directory, version: DAVVersion.directory, size: .zero,
                 mtime: stamp?.mtime ?? modified ?? FileTime(nanoseconds: 0), mode: stamp?.mode, tags: tags)
         }
         guard let size, size >= 0 else { throw ProviderError(.failed, "\(path): the server does not tell its size") }
-        var version = DAVVersion.version(entityTag: entityTag, size: size, modified: modified)
-        if reading.isRecent(self) { version = DAVVersion.unsettled(version) }
+        let version = DAVVersion.version(entityTag: entityTag, size: size, modified: modified)
         let own = stamp?.version == version ? stamp : nil
         return RemoteItem(
             path: path, kind: .file, version: version, size: ByteCount(size),
@@ -84,21 +76,6 @@ enum DAVVersion {
         }
         return ProviderVersion("e-\(core)")
     }
-
-    private static let unsettledMark = "~"
-
-    /// A version that no later look gives again: for a document that was written so recently that its own proves nothing.
-    static func unsettled(_ version: ProviderVersion) -> ProviderVersion {
-        ProviderVersion("\(unsettledMark)\(version)-\(String(UInt64.random(in: 0 ... .max), radix: 16))")
-    }
-
-    /// The version that later looks give if nobody writes the document meanwhile.
-    static func settled(_ version: ProviderVersion) -> ProviderVersion {
-        guard isUnsettled(version), let end = version.rawValue.lastIndex(of: "-") else { return version }
-        return ProviderVersion(String(version.rawValue[..<end].dropFirst(unsettledMark.count)))
-    }
-
-    static func isUnsettled(_ version: ProviderVersion) -> Bool { version.rawValue.hasPrefix(unsettledMark) }
 
     /// The tag as a condition names it, quoted; nil where there is none.
     static func condition(_ entityTag: String?) -> String? {

@@ -6,7 +6,8 @@ import QuireCore
 struct DAVSyncJournal: ChangeJournal {
     let client: DAVClient
     let tellsAttributes: Bool
-    let reading: DAVReading
+    /// Whether the server keeps stamps.
+    let stamps: Bool
     /// Lists everything.
     let listAll: @Sendable () async throws(ProviderError) -> [RemoteItem]
     /// Makes sure that the store is the one it was.
@@ -23,7 +24,7 @@ struct DAVSyncJournal: ChangeJournal {
 
     func news(since cursor: ChangeCursor) async throws(ProviderError) -> JournalNews? {
         guard cursor.rawValue.hasPrefix(Self.mark) else { return nil }
-        var collected = DAVSyncChanges(reading: reading)
+        var collected = DAVSyncChanges(stamps: stamps)
         var token = String(cursor.rawValue.dropFirst(Self.mark.count))
         var isCut = true
         while isCut {
@@ -45,7 +46,7 @@ struct DAVSyncJournal: ChangeJournal {
         // It may have come with all that is in it, or be another than before, of which not all servers tell more.
         let directories = collected.uppermostDirectories
         collected.replace(
-            directories, try await DAVWalk(client: client, reading: reading, listsAll: false).list(in: directories))
+            directories, try await DAVWalk(client: client, stamps: stamps, listsAll: false).list(in: directories))
         if !collected.removed.isEmpty { try await confirm() }
         return JournalNews(
             items: Array(collected.items.values), removed: Array(collected.removed), next: Self.cursor(token),
@@ -57,7 +58,7 @@ struct DAVSyncJournal: ChangeJournal {
 
 /// What the parts of a report add up to.
 struct DAVSyncChanges {
-    let reading: DAVReading
+    let stamps: Bool
     private(set) var items: [RelativePath: RemoteItem] = [:]
     private(set) var removed: Set<RelativePath> = []
     /// The highest number of a record of devices.
@@ -79,7 +80,7 @@ struct DAVSyncChanges {
             } else if let status = resource.status, !(200..<300).contains(status) {
                 throw ProviderError(.permissionDenied, "\(path) cannot be looked at: the server says \(status) for it")
             } else {
-                items[path] = try resource.item(path, reading)
+                items[path] = try resource.item(path, stamps: stamps)
                 removed.remove(path)
             }
         }

@@ -15,7 +15,8 @@ import Synchronization
 struct DAVTagJournal: ChangeJournal {
     let client: DAVClient
     let tellsAttributes: Bool
-    let reading: DAVReading
+    /// Whether the server keeps stamps.
+    let stamps: Bool
     let trees: DAVTagTrees
     /// Makes sure that the store is the one it was.
     let confirm: @Sendable () async throws(ProviderError) -> Void
@@ -47,7 +48,7 @@ struct DAVTagJournal: ChangeJournal {
         tags[.root] = rootTag
         var items: [RemoteItem] = []
         var removed: [RelativePath] = []
-        try await DAVWalk(client: client, reading: reading, listsAll: false).walk(from: [.root]) { listing in
+        try await DAVWalk(client: client, stamps: stamps, listsAll: false).walk(from: [.root]) { listing in
             items += listing.items
             removed += tree.take(listing, tag: tags[listing.path])
             let changed = listing.directories.filter { directory in

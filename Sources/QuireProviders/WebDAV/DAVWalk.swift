@@ -3,7 +3,8 @@ import QuireCore
 /// Lists everything an account has, but for what is Quire's own.
 struct DAVWalk {
     let client: DAVClient
-    let reading: DAVReading
+    /// Whether the server keeps stamps.
+    let stamps: Bool
     /// Whether one request may ask for all.
     let listsAll: Bool
     /// Hears whether the server listed everything, or why not, although it listed its directories.
@@ -127,7 +128,7 @@ struct DAVWalk {
                 if status == 404 { continue }
                 throw ProviderError(.permissionDenied, "\(path) cannot be listed: the server says \(status) for it")
             }
-            items.append(try resource.item(path, reading))
+            items.append(try resource.item(path, stamps: stamps))
         }
         return items
     }

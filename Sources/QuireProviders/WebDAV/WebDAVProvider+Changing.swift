@@ -28,13 +28,14 @@ extension WebDAVProvider {
         return try await changing([path, destination]) { (confirm) throws(ProviderError) in
             let before = try await self.present(path, version).item
             _ = try await self.expect(destination, .absent)
-            try await self.checkParent(of: destination)
+            // Some servers make the directories that a MOVE needs.
+            guard try await self.isDirectory(destination.parent) else { throw ProviderError.parentMissing(destination) }
             try await confirm()
             let isDirectory = before.kind == .directory
             let answer = try await self.client.move(
                 path, to: destination, isDirectory: isDirectory, overwrite: false, size: before.size)
             guard answer.isSuccess else { throw try await self.refusal(answer, destination, "moved there") }
-            guard var after = try await self.settled(self.look(destination)?.item) else {
+            guard var after = try await self.look(destination)?.item else {
                 throw ProviderError(.failed, "\(destination) was moved away at once by another program")
             }
             guard after.kind == before.kind, after.size == before.size else {

@@ -3,17 +3,11 @@ package import QuireCore
 extension WebDAVProvider {
     package func changes(since cursor: ChangeCursor?) async throws(ProviderError) -> RemoteChanges {
         try checkConnected()
-        let changes = try await FeedReader(
+        return try await FeedReader(
             feed: feed, journal: journal, list: { () async throws(ProviderError) in try await self.list() },
             look: { (path) async throws(ProviderError) in try await self.look(path)?.item },
             listsAttributes: capabilities.attributes
         ).changes(since: cursor)
-        return switch changes {
-        case .none: changes
-        case .everything(let items, let next): .everything(try await settled(items), next: next)
-        case .changes(let items, let removed, let next):
-            .changes(try await settled(items), removed: removed, next: next)
-        }
     }
 
     package func announce(_ changes: [AnnouncedChange]?) async throws(ProviderError) {
@@ -24,7 +18,7 @@ extension WebDAVProvider {
 
     func list() async throws(ProviderError) -> [RemoteItem] {
         let items = try await DAVWalk(
-            client: client, reading: abilities.reading, listsAll: abilities.listsAll,
+            client: client, stamps: abilities.stamps, listsAll: abilities.listsAll,
             noted: { self.noteDeepListing(failure: $0) }
         ).list()
         try await confirm(always: true)
@@ -34,7 +28,7 @@ extension WebDAVProvider {
     package func item(at path: RelativePath) async throws(ProviderError) -> RemoteItem? {
         try checkConnected()
         try validateReading(path)
-        return try await settled(look(path)?.item)
+        return try await look(path)?.item
     }
 
     package func fetch(
@@ -46,7 +40,6 @@ extension WebDAVProvider {
         if let revision = DAVRevision(version) {
             return try await fetch(path, revision, to: destination, progress: progress)
         }
-        if DAVVersion.isUnsettled(version) { throw ProviderError.refused(path) }
         let pool = client.transport.pool
         let sink = FileSink(destination, for: path, pool: pool)
         let answer: HTTPAnswer
@@ -85,7 +78,6 @@ extension WebDAVProvider {
     ) async throws(ProviderError) -> RemoteItem {
         try validate(path)
         try checkConnected()
-        if DAVVersion.isUnsettled(version) { throw ProviderError.refused(path) }
         let pool = client.transport.pool
         let sink = try await pool.run { (_) throws(ProviderError) in try PartSink(destination, for: path, range) }
         // Where documents are replaced as a whole, what the head says holds for all that follows it.
@@ -120,10 +112,10 @@ extension WebDAVProvider {
     /// What is at `path` now, with the server's own entity tag; nil where nothing is, which is sure.
     func look(_ path: RelativePath) async throws(ProviderError) -> (item: RemoteItem, entityTag: String?)? {
         // A server that deletes before it moves something there shows nothing for a moment.
-        for pause in abilities.writesInPlace ? [Duration.zero] : [.zero, .milliseconds(10), .milliseconds(40)] {
+        for pause in abilities.putsWhole ? [Duration.zero] : [.zero, .milliseconds(10), .milliseconds(40)] {
             if pause > .zero { try? await Task.sleep(for: pause) }
             if let found = try await resource(path) {
-                return (try found.item(path, abilities.reading), found.entityTag)
+                return (try found.item(path, stamps: abilities.stamps), found.entityTag)
             }
         }
         try await confirm()

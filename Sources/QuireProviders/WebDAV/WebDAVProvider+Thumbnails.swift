@@ -37,7 +37,7 @@ extension WebDAVProvider: ThumbnailStorage {
         var entries: [ThumbnailListing.Entry] = []
         for (path, resource) in found ?? [] where !resource.isDirectory {
             guard let name = path.name?.string, name.hasSuffix(".png") else { continue }
-            let item = try resource.item(path)
+            let item = try resource.item(path, stamps: false)
             digest.add(item)
             entries.append(.init(name: String(name.dropLast(4)), size: item.size, stored: item.mtime))
         }

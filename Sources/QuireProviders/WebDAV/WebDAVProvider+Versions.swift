@@ -12,7 +12,7 @@ extension WebDAVProvider {
             try await confirm()
             throw ProviderError.notFound(path)
         }
-        guard try document.item(path).kind == .file, let name = document.document else { return [] }
+        guard try document.item(path, stamps: false).kind == .file, let name = document.document else { return [] }
         let items = try await client.revisions(of: name, in: history, path).map {
             (revision, resource) throws(ProviderError) in
             guard let size = resource.size, size >= 0 else {

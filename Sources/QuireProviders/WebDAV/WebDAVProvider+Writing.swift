@@ -17,29 +17,20 @@ extension WebDAVProvider {
         try validate(path)
         try await checkRoom()
         let size = ByteCount(body.length)
-        // A new document is believed at once: many come at one time, and nobody has any of them yet.
-        let isNew = expecting == .absent
-        let staged =
-            abilities.writesInPlace || isNew && abilities.putsWhole ? nil : try await stage(body, path, rests: !isNew)
+        let staged = abilities.putsWhole ? nil : try await stage(body, path)
         do throws(ProviderError) {
             return try await changing([path]) { (confirm) throws(ProviderError) in
                 let before = try await self.expect(path, expecting)
-                if staged != nil, before == nil { try await self.checkParent(of: path) }
                 if staged != nil || !self.abilities.guards(before?.entityTag, exists: before != nil) {
                     try await confirm()
                 }
                 var after = try await self.write(path, body, staged, over: before)
-                if before?.item.version == after.version, self.abilities.isTimeBased {
-                    // Of the same second as what it replaces, where the server tells no time, or a later one: once more.
-                    after = try await self.write(
-                        path, body, try await self.stage(body, path, rests: true), over: before)
+                if before?.item.version == after.version, self.abilities.isTimeBased, staged == nil {
+                    // Written within the same second as what it replaces: once more, when the clock has gone on.
+                    try await HTTPFailure.pause(.milliseconds(1100))
+                    after = try await self.write(path, body, nil, over: before, isRepeated: true)
                 }
                 guard after.kind == .file, after.size == size else { throw ProviderError.refused(path) }
-                if isNew {
-                    after.version = DAVVersion.settled(after.version)
-                } else {
-                    after = try await self.proven(after, checksum())
-                }
                 after.checksum = checksum()
                 return try await self.stamped(after, attributes)
             }
@@ -115,11 +106,6 @@ extension WebDAVProvider {
         return client.error(answer, path, action)
     }
 
-    /// Some servers make the directories that a MOVE needs.
-    func checkParent(of destination: RelativePath) async throws(ProviderError) {
-        guard try await isDirectory(destination.parent) else { throw ProviderError.parentMissing(destination) }
-    }
-
     /// Whether a directory is at `path`; nil is not asked about.
     func isDirectory(_ path: RelativePath?) async throws(ProviderError) -> Bool {
         guard let path else { return true }
@@ -144,7 +130,7 @@ extension WebDAVProvider {
     /// Publishes content and looks at what is there then.
     private func write(
         _ path: RelativePath, _ body: HTTPRequest.Body, _ staged: RelativePath?,
-        over before: (item: RemoteItem, entityTag: String?)?
+        over before: (item: RemoteItem, entityTag: String?)?, isRepeated: Bool = false
     ) async throws(ProviderError) -> RemoteItem {
         let answer: HTTPAnswer
         if let staged {
@@ -153,7 +139,7 @@ extension WebDAVProvider {
         } else {
             let condition =
                 before.map { abilities.unchanged($0.entityTag, client.address.url(path)) } ?? abilities.absent
-            answer = try await client.put(path, body, condition)
+            answer = try await client.put(path, body, isRepeated ? [:] : condition)
         }
         guard answer.isSuccess else { throw try await refusal(answer, path, "written") }
         guard let after = try await look(path)?.item else { throw ProviderError.refused(path) }
@@ -161,16 +147,11 @@ extension WebDAVProvider {
     }
 
     /// Sends content to a name of its own.
-    ///
-    /// - Parameter rests: where versions are made of time, until its version is settled.
-    private func stage(
-        _ body: HTTPRequest.Body, _ path: RelativePath, rests: Bool
-    ) async throws(ProviderError) -> RelativePath {
+    private func stage(_ body: HTTPRequest.Body, _ path: RelativePath) async throws(ProviderError) -> RelativePath {
         let staged = StoreLayout.staging()
         do throws(ProviderError) {
             let answer = try await client.put(staged, body)
             guard answer.isSuccess else { throw client.error(answer, path, "written") }
-            if rests, abilities.isTimeBased { try await HTTPFailure.pause(DAVReading.settleTime) }
             return staged
         } catch {
             await client.discard(staged)

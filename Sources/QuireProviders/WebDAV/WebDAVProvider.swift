@@ -58,17 +58,17 @@ package final class WebDAVProvider: DocumentProvider {
 
     /// The server's own account of what changed; nil where it gives none.
     var journal: (any ChangeJournal)? {
-        let (abilities, trees) = found.withLock { ($0.abilities, $0.tagTrees) }
-        switch abilities.journal {
+        let (journal, stamps, trees) = found.withLock { ($0.abilities.journal, $0.abilities.stamps, $0.tagTrees) }
+        switch journal {
         case .tokens(let tellsAttributes):
             return DAVSyncJournal(
-                client: client, tellsAttributes: tellsAttributes, reading: abilities.reading,
+                client: client, tellsAttributes: tellsAttributes, stamps: stamps,
                 listAll: { () async throws(ProviderError) in try await self.list() },
                 confirm: { () async throws(ProviderError) in try await self.confirm(always: true) },
                 withdraw: { self.withdrawJournal($0) })
         case .tags(let tellsAttributes):
             return DAVTagJournal(
-                client: client, tellsAttributes: tellsAttributes, reading: abilities.reading, trees: trees,
+                client: client, tellsAttributes: tellsAttributes, stamps: stamps, trees: trees,
                 confirm: { () async throws(ProviderError) in try await self.confirm(always: true) })
         case nil: return nil
         }

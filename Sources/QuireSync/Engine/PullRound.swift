@@ -15,6 +15,8 @@ struct PullResult: Sendable, Hashable {
     /// Deletions that the user has confirmed, as far as they were still to be carried out when that was last looked at, and
     /// those of which nothing was told.
     var believed: Set<HeldDeletion> = []
+    /// What was held may be elsewhere by now: the next pull lists everything, and believes no deletion then.
+    var seeksHeld = false
     /// Of one pass: the directories above what was not done, and of those above what is parked, by the places of bases.
     var unfinished = DirectorySet()
     var parked = DirectorySet()
@@ -31,6 +33,7 @@ struct PullResult: Sendable, Hashable {
         failed.formUnion(other.failed)
         held.formUnion(other.held)
         believed.formUnion(other.believed)
+        seeksHeld = seeksHeld || other.seeksHeld
     }
 }
 
@@ -89,7 +92,10 @@ struct PullRound: Sendable {
         guard !isToldAll else { return }
         result.held.formUnion(held.filter { !told.contains($0.path) })
         // What is held below a directory that went may have been moved with it: a listing tells.
-        if held.contains(where: { told.isGone($0.path) && !result.held.contains($0) }) { result.left += 1 }
+        if held.contains(where: { told.isGone($0.path) && !result.held.contains($0) }) {
+            result.left += 1
+            result.seeksHeld = true
+        }
         result.believed.formUnion(confirmed.filter { !told.contains($0.path) })
     }
 

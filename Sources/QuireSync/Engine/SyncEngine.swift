@@ -325,7 +325,7 @@ final class SyncEngine: Sendable {
                 isToldAll: former.heldCursor == nil && !context.provider.capabilities.announcements)
             let (result, next) = try await round.run(since: whole ? nil : former.heldCursor ?? cursor)
             if result.isComplete, next != cursor { try await context.index.setValue(key, next?.rawValue) }
-            if result.held.isEmpty == wasHolding, result.isDone || !wasHolding {
+            if result.held.isEmpty == wasHolding, !result.seeksHeld {
                 try await context.index.setValue(holdingKey, wasHolding ? nil : "\(result.held.count)")
             }
             context.missing.set(result.held.union(result.believed))

@@ -26,7 +26,6 @@ extension DAVStandIn.State {
         request.path = place(request.path)
         log.append("\(request.method) \(request.path)")
         noteHalf(request)
-        if manners.isTimed { fields.append("Date: \(Self.date(now + manners.clockLag))") }
         if let troubled = troubled(request) { return troubled }
         if let told = tellHistory(request) { return told }
         switch request.method {
@@ -100,8 +99,6 @@ extension DAVStandIn.State {
         if manners.stampsRetag {
             tag += 1
             nodes[request.path]?.tag = tag
-            let now = now
-            if manners.isTimed { nodes[request.path]?.time = now }
         }
         if manners.tokens?.tellsStamps == true { journal.append(request.path) }
         if manners.tagsFollowStamps { retag(request.path, isName: false) }
@@ -120,36 +117,21 @@ extension DAVStandIn.State {
             for other in names where other != name { move("\(request.path)/\(other)", to: "\(destination)/\(other)") }
             return ("207 Multi-Status", multistatus(refusal("\(request.path)/\(name)")))
         }
-        if manners.movesMakeCollections { makeCollection(Self.parent(destination)) }
-        guard move(request.path, to: destination) else { return ("409 Conflict", "") }
-        let now = now
-        if manners.movesRenew { nodes[destination]?.time = now }
-        return ("201 Created", "")
+        return move(request.path, to: destination) ? ("201 Created", "") : ("409 Conflict", "")
     }
 
     // MARK: - what other programs do
 
-    /// The clock of documents, which is far from this machine's, in seconds.
-    var now: Int { SystemCalls.now().seconds + 86_400 - DAVStandIn.epoch }
-
-    mutating func intrude() {
-        guard let next = intrusion, nodes[next.path]?.content == Array(next.over.utf8) else { return }
-        intrusion = nil
-        write(next.path, next.text)
-    }
-
     /// Writes a document; whether its collection is there.
-    ///
-    /// - Parameter time: nil for the present one.
     @discardableResult
-    mutating func write(_ path: String, _ text: String, at time: Int? = nil) -> Bool {
+    mutating func write(_ path: String, _ text: String) -> Bool {
         guard nodes[Self.parent(path)]?.isCollection == true else { return false }
         let old = nodes[path]
         let isNew = old == nil
         tag += 1
         nodes[path] = DAVStandIn.Node(
             isCollection: false, content: Array(text.utf8), tag: tag, stamp: old?.stamp, number: old?.number ?? tag,
-            time: time ?? (manners.isTimed ? now : tag),
+            time: tag,
             kept: (old?.kept ?? []) + (old.map { [DAVStandIn.Kept(time: $0.time, content: $0.content)] } ?? []))
         nodes[Self.parent(path)]?.names.insert(Self.name(path))
         note(path, isName: isNew)
@@ -279,10 +261,8 @@ extension DAVStandIn.State {
             }
         } else {
             properties += "<D:getcontentlength>\(node.content.count)</D:getcontentlength>"
-            if !manners.isTimed { properties += "<D:getetag>\"\(node.tag)\"</D:getetag>" }
-            if manners.isTimed {
-                properties += "<D:getlastmodified>\(Self.date(node.time))</D:getlastmodified>"
-            } else if manners.history == nil {
+            properties += "<D:getetag>\"\(node.tag)\"</D:getetag>"
+            if manners.history == nil {
                 properties += "<D:getlastmodified>Sun, 06 Nov 1994 08:49:37 GMT</D:getlastmodified>"
             } else {
                 properties += historyProperties(node)

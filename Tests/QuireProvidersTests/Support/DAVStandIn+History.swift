@@ -124,7 +124,7 @@ extension DAVStandIn.State {
         "<D:getlastmodified>\(Self.date(node.time))</D:getlastmodified><o:fileid \(Self.space)>\(name(node))</o:fileid>"
     }
 
-    static func date(_ time: Int) -> String {
+    private static func date(_ time: Int) -> String {
         HTTPDate.format(FileTime(seconds: DAVStandIn.epoch + time, nanoseconds: 0))
     }
 }

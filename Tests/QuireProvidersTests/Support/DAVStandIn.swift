@@ -63,24 +63,8 @@ final class DAVStandIn: Sendable {
         var unmoved: String?
         /// What is replaced is kept.
         var history: History?
-        /// Documents have no entity tags, only the time that they were written at, in seconds, and each answer says when it was
-        /// given, as nginx does it.
-        var isTimed = false
         /// A PUT that announces what the probe's half one does is refused before its body comes.
         var refusesHalves = false
-        /// Collections that a MOVE needs are made, as by nginx.
-        var movesMakeCollections = false
-        /// What is moved gets the time of that.
-        var movesRenew = false
-        /// By how many seconds the clock of answers is ahead of that of documents.
-        var clockLag = 0
-    }
-
-    /// What another program writes as soon as a document has a certain content.
-    struct Intrusion: Sendable {
-        var path: String
-        var over: String
-        var text: String
     }
 
     /// What a proxy before the server answers in its place.
@@ -122,7 +106,6 @@ final class DAVStandIn: Sendable {
         var sinceHalf = 0
         /// Header fields of the answer that is being given.
         var fields: [String] = []
-        var intrusion: Intrusion?
         var trouble: Trouble?
         /// Answers the next REPORTs in place of the server.
         var mishaps: [(status: String, body: String)] = []
@@ -148,7 +131,6 @@ final class DAVStandIn: Sendable {
                 let (answer, fields) = book.state.withLock { state in
                     state.fields = []
                     let answer = state.answer(DAVStandInRequest(head: head, body: body))
-                    state.intrude()
                     return (answer, state.fields)
                 }
                 peer.answer(answer.status, ["Content-Type: application/xml"] + fields, answer.body)

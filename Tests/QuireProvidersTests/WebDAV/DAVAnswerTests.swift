@@ -15,9 +15,7 @@ struct DAVAnswerTests {
             transport: transport, address: DAVAddress(origin: transport.origin, base: "/dav/my%20files/"))
         let found = try await client.propfind(path, depth: "1", limit: limit)
         return try found.map { found in
-            let reading = DAVReading(stamps: true)
-            return Dictionary(
-                uniqueKeysWithValues: try found.map { ($0.path, try $0.resource.item($0.path, reading)) })
+            Dictionary(uniqueKeysWithValues: try found.map { ($0.path, try $0.resource.item($0.path, stamps: true)) })
         }
     }
 

@@ -27,7 +27,7 @@ struct DAVListingTests {
         let transport = HTTPTransport(
             origin: HTTPOrigin(isSecure: false, host: "127.0.0.1", port: server.port), limits: limits)
         let client = DAVClient(transport: transport, address: DAVAddress(origin: transport.origin, base: "/dav"))
-        return (server, DAVWalk(client: client, reading: DAVReading(), listsAll: listsAll, noted: noted))
+        return (server, DAVWalk(client: client, stamps: false, listsAll: listsAll, noted: noted))
     }
 
     private static func granted(_ href: String, _ properties: String) -> String {
