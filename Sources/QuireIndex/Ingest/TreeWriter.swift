@@ -90,8 +90,11 @@ struct TreeWriter {
 
     mutating func takeID() -> Int64 {
         defer { state.nextID += 1 }
-        return state.epoch << 32 | state.nextID
+        return nextID
     }
+
+    /// What `takeID` returns next.
+    var nextID: Int64 { state.epoch << 32 | state.nextID }
 
     func path(of row: ItemRow) throws -> RelativePath? {
         if row.role == .driveRoot { return .root }

@@ -48,8 +48,8 @@ struct Rescan {
     /// before all is listed.
     var undecided: [Int64: [[UInt8]]] = [:]
     var strays: [Stray] = []
-    /// The rows of files that this rescan made, by size.
-    var newFiles: [Int64: [Int64]] = [:]
+    /// The id from which on rows are new; nil while this rescan has made none. What has its former id back is not new.
+    var firstNew: Int64?
     /// What is missing may be one of these.
     var hidesMoved = false
     /// All is listed.

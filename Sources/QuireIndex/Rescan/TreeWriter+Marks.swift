@@ -31,7 +31,7 @@ extension TreeWriter {
             strays.append(MarkedSources.Stray(row: row, mark: stray.mark, isNew: stray.isNew))
         }
         if rescan.isWhole { strays += try baseless(but: Set(strays.map(\.row.id)), lister) }
-        guard !strays.isEmpty || !rescan.newFiles.isEmpty else { return }
+        guard !strays.isEmpty || rescan.firstNew != nil else { return }
         var sources = try sources(rescan, strays)
         var pairs: [Pair] = []
         for byName in [true, false] {
@@ -47,7 +47,7 @@ extension TreeWriter {
             }
             strays = left
         }
-        strays += try pairZeros(rescan.newFiles, &sources, &pairs, lister)
+        if let first = rescan.firstNew { strays += try pairZeros(since: first, &sources, &pairs, lister) }
         for pair in pairs { try move(pair.source, to: pair.stray, &rescan) }
         let replaced = Set(pairs.map(\.stray.row.id))
         let bySize = Dictionary(grouping: strays) { $0.row.local.size }
@@ -120,15 +120,20 @@ extension TreeWriter {
     /// Pairs what is missing with new files of its size that have no byte other than zero: copies whose tool has left the mark
     /// out. They get it again.
     ///
-    /// - Parameter new: the rows of new files, by size.
+    /// - Parameter first: the id from which on rows are new.
     /// - Returns: those of which it cannot be told what they are.
     private mutating func pairZeros(
-        _ new: [Int64: [Int64]], _ sources: inout MarkedSources, _ pairs: inout [Pair], _ lister: StoreLister
+        since first: Int64, _ sources: inout MarkedSources, _ pairs: inout [Pair], _ lister: StoreLister
     ) throws -> [MarkedSources.Stray] {
         var left: [MarkedSources.Stray] = []
         let missing = Dictionary(grouping: sources.rest.filter { !$0.isThere }) { $0.row.local.size }
+        guard !missing.isEmpty else { return [] }
+        let new = try db.all(
+            "SELECT id, size FROM items WHERE id >= ? AND kind = 0 AND dataless = 0", .integer(first)
+        ) { (id: $0.integer(0), size: $0.integer(1)) }
+        let bySize = Dictionary(grouping: new.filter { missing[$0.size] != nil }) { $0.size }
         for (size, missing) in missing.sorted(by: { $0.key < $1.key }) {
-            let files = try zeros(new[size] ?? [], size: size, lister)
+            let files = try zeros((bySize[size] ?? []).map(\.id), size: size, lister)
             for file in files {
                 let named = missing.filter { $0.row.name == file.entry.name }
                 let isNamed = named.count == 1 && files.count(where: { $0.entry.name == file.entry.name }) == 1

@@ -78,13 +78,12 @@ extension TreeWriter {
             {
                 continue
             }
+            let next = nextID
             let after = try appeared(in: directory, entry.name, local, keepsChildren: true)
             if isDataless, !isRenewed, before?.local.inode != local.inode {
                 try noteStray(after, looked, in: path, isNew: before == nil, &rescan, lister)
             }
-            if before == nil, local.kind == .file, !isDataless, local.size > 0 {
-                rescan.newFiles[local.size, default: []].append(after.id)
-            }
+            if before == nil, rescan.firstNew == nil { rescan.firstNew = next }
             if before == nil { rescan.report.added += 1 } else { rescan.report.changed += 1 }
             let isOtherDirectory = before?.local.inode != local.inode
             if local.kind == .directory, rescan.isWhole || isOtherDirectory { rescan.queue.append(after.id) }
