@@ -49,10 +49,10 @@ extension TreeWriter {
         if local.kind == .directory, before.local.inode != local.inode, !keepsChildren {
             for child in try children(of: row.id) { try delete(child) }
         }
-        if let base = row.base, local.kind != .directory, before.local.inode != local.inode,
+        if let base = row.base, local.kind != .directory,
             !local.isLike(size: before.local.size, mtime: before.local.mtime), try db.meta(MetaKey.vanished) != nil
         {
-            // Made anew where all has gone: as what is made where a deletion is held (`adopt`).
+            // Made anew where all has gone, with whatever number: as what is made where a deletion is held (`adopt`).
             try removeBase(base.id)
             (row.base, row.acknowledged) = (nil, nil)
         }
