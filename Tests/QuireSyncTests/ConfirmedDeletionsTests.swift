@@ -21,12 +21,19 @@ import Testing
         return try await #require(device.service.engines.first).round(isUrgent: true, pulls: true)
     }
 
+    /// A device whose documents, and the directories that they need, are at its provider.
+    private func synced(_ paths: [RelativePath], _ provider: any DocumentProvider) async throws -> Device {
+        let device = try Device("one", provider: provider, clock: clock)
+        for parent in Set(paths.compactMap(\.parent)) where !parent.isRoot { try device.makeDirectory(parent) }
+        for path in paths { try device.write(path, "text") }
+        #expect(await device.sync() == .settled)
+        return device
+    }
+
     @Test("While a confirmed deletion waits for a program, what goes missing then is held; that one goes in the end")
     func leftOver() async throws {
-        let device = try Device("one", provider: memory, clock: clock)
         let (first, second) = (names("a", 30), names("b", 20))
-        for path in first { try device.write(path, "text") }
-        #expect(await device.sync() == .settled)
+        let device = try await synced(first, memory)
         device.openForWriting.insert(try device.tree.requiredStatus(at: first[0]).inode)
         remove(first)
         _ = try await round(device)
@@ -51,10 +58,8 @@ import Testing
 
     @Test("What is held stays so when something new comes to the provider, and after a restart, until it is back")
     func notAllAnyMore() async throws {
-        let device = try Device("one", provider: memory, clock: clock)
         let paths = names("a", 30)
-        for path in paths { try device.write(path, "text") }
-        #expect(await device.sync() == .settled)
+        let device = try await synced(paths, memory)
         let restarted = device.restartedService(memory)
         remove(paths)
         _ = try await round(device)
@@ -77,10 +82,8 @@ import Testing
 
     @Test("What is missing at the provider is not evicted, after a restart neither")
     func notEvicted() async throws {
-        let device = try Device("one", provider: memory, clock: clock)
         let paths = names("a", 30)
-        for path in paths { try device.write(path, "text") }
-        #expect(await device.sync() == .settled)
+        let device = try await synced(paths, memory)
         let restarted = device.restartedService(memory)
         remove(paths)
         _ = try await round(device)
@@ -99,10 +102,8 @@ import Testing
     @Test("Confirming where nothing is held arms nothing, the provider being there or not", arguments: [false, true])
     func nothingHeld(isAway: Bool) async throws {
         let faulty = FaultyProvider(memory)
-        let device = try Device("one", provider: faulty, clock: clock)
         let paths = names("a", 30)
-        for path in paths { try device.write(path, "text") }
-        #expect(await device.sync() == .settled)
+        let device = try await synced(paths, faulty)
         if isAway {
             let away = Fault.Effect.failBefore(ProviderError(.unavailable, "away"))
             for call in [ProviderCall.connect, .changes] { faulty.inject(Fault(call, away, times: nil)) }
@@ -119,10 +120,8 @@ import Testing
     @Test("Confirming what is missing here confirms nothing of what goes missing at the provider meanwhile")
     func missingHere() async throws {
         let faulty = FaultyProvider(memory)
-        let device = try Device("one", provider: faulty, clock: clock)
         let (gone, kept) = (names("a", 30), names("b", 20))
-        for path in gone + kept { try device.write(path, "text") }
-        #expect(await device.sync() == .settled)
+        let device = try await synced(gone + kept, faulty)
         for path in gone { try device.tree.remove(path) }
         device.metadata.beginRescan()
         _ = await device.metadata.rescanFinished()
@@ -142,11 +141,8 @@ import Testing
     @Test("What was confirmed while the provider was away, and is there again, is held when it goes missing once more")
     func backAgain() async throws {
         let faulty = FaultyProvider(memory)
-        let device = try Device("one", provider: faulty, clock: clock)
         let paths = names("a", 30)
-        for path in paths { try device.write(path, "text") }
-        try device.write("open", "text")
-        #expect(await device.sync() == .settled)
+        let device = try await synced(paths + ["open"], faulty)
         let stand = memory.items.map(\.path)
         remove(paths + ["open"])
         _ = try await round(device)
@@ -177,10 +173,7 @@ import Testing
 
     /// A device that has seen its provider list what it has sent.
     private func listed(_ paths: [RelativePath], _ feed: FeedProvider) async throws -> Device {
-        let device = try Device("one", provider: feed, clock: clock)
-        for parent in Set(paths.compactMap(\.parent)) where !parent.isRoot { try device.makeDirectory(parent) }
-        for path in paths { try device.write(path, "text") }
-        #expect(await device.sync() == .settled)
+        let device = try await synced(paths, feed)
         feed.expectListing()
         _ = try await round(device)
         return device
@@ -293,10 +286,8 @@ import Testing
 
     @Test("Right after a start, what is missing at the provider is looked for before it is confirmed")
     func startedThere() async throws {
-        let device = try Device("one", provider: memory, clock: clock)
         let paths = names("a", 30)
-        for path in paths { try device.write(path, "text") }
-        #expect(await device.sync() == .settled)
+        let device = try await synced(paths, memory)
         remove(paths)
         let service = device.restartedService(memory)
         #expect(try await service.confirmDeletions() == 30)
@@ -306,10 +297,8 @@ import Testing
 
     @Test("Right after a start, what is missing here is looked for before it is confirmed")
     func startedHere() async throws {
-        let device = try Device("one", provider: memory, clock: clock)
         let paths = names("a", 30)
-        for path in paths { try device.write(path, "text") }
-        #expect(await device.sync() == .settled)
+        let device = try await synced(paths, memory)
         for path in paths { try device.tree.remove(path) }
         device.metadata.beginRescan()
         let service = device.restartedService(memory)
@@ -321,10 +310,8 @@ import Testing
     @Test("Right after a start, where the provider cannot be asked, nothing is known", arguments: [true, false])
     func startedAway(hangs: Bool) async throws {
         let faulty = FaultyProvider(memory)
-        let device = try Device("one", provider: faulty, clock: clock)
         let paths = names("a", 30)
-        for path in paths { try device.write(path, "text") }
-        #expect(await device.sync() == .settled)
+        let device = try await synced(paths, faulty)
         remove(paths)
         let gate = Gate()
         let away = Fault.Effect.failBefore(ProviderError(.unavailable, "away"))

@@ -38,41 +38,26 @@ extension DocumentTests {
 
     @Test("What is undone while a document is saved by itself is saved by itself, too")
     func undoneWhileSaved() async throws {
-        let grants = AsyncStream.makeStream(of: (RPCIncoming, RPCPeer).self)
-        let daemon = try FakeDaemon { request, peer in
-            switch request.method {
-            case CoordinationMethods.Acquire.name: grants.continuation.yield((request, peer))
-            case ItemMethods.Info.name: peer.answer(request.id, with: RPCError(QuireError(.notFound, "nothing")))
-            default: return FakeDaemon.Standard()
-            }
-            return nil
-        }
-        _ = try await daemon.connect()
-        let url = try daemon.document("note.txt", "old")
-        var asked = grants.stream.makeAsyncIterator()
+        let (daemon, asked, url) = try await Self.asking()
+        var asking = asked.makeAsyncIterator()
         async let opened = GenericTextDocument.open(at: url)
-        try await Self.grant(asked.next())
+        try await Self.grant(asking.next())
         let document = try await opened
         document.autosavingDelay = .milliseconds(1)
         document.text = "new"
-        let save = try #require(await asked.next())
+        let save = try #require(await asking.next())
         document.updateChangeCount(.undone)
         #expect(!document.hasUnsavedChanges)
         try Self.grant(save)
-        try await Self.grant(asked.next())
+        try await Self.grant(asking.next())
         while document.hasUnsavedChanges { await Self.wait(document) { if case .saved = $0 { true } else { false } } }
+        withExtendedLifetime(daemon) {}
     }
 
-    private static func grant(_ asked: (RPCIncoming, RPCPeer)?) throws {
-        let (request, peer) = try #require(asked)
-        peer.answer(request.id, with: CoordinationMethods.Acquire.Result(claim: 7, paths: [WirePath("note.txt")]))
-    }
-
-    /// Whoever asks the document waits for the answer, and the document's own save waits for them: it came before.
-    @Test(
-        "A save that waits for access gives way to a question, which saves; it is no failure",
-        arguments: ["saveChanges", "relinquishToWriter", "accommodateDeletion"])
-    func givesWay(question: String) async throws {
+    /// A daemon that leaves it to the test when accesses are granted, and a document on it. A request that is cancelled ends.
+    private static func asking() async throws -> (
+        daemon: FakeDaemon, asked: AsyncStream<(RPCIncoming, RPCPeer)>, url: URL
+    ) {
         let grants = AsyncStream.makeStream(of: (RPCIncoming, RPCPeer).self)
         let daemon = try FakeDaemon { request, peer in
             switch request.method {
@@ -88,8 +73,21 @@ extension DocumentTests {
             return nil
         }
         _ = try await daemon.connect()
-        let url = try daemon.document("note.txt", "old")
-        var asked = grants.stream.makeAsyncIterator()
+        return (daemon, grants.stream, try daemon.document("note.txt", "old"))
+    }
+
+    private static func grant(_ asked: (RPCIncoming, RPCPeer)?) throws {
+        let (request, peer) = try #require(asked)
+        peer.answer(request.id, with: CoordinationMethods.Acquire.Result(claim: 7, paths: [WirePath("note.txt")]))
+    }
+
+    /// Whoever asks the document waits for the answer, and the document's own save waits for them: it came before.
+    @Test(
+        "A save that waits for access gives way to a question, which saves; it is no failure",
+        arguments: ["saveChanges", "relinquishToWriter", "accommodateDeletion"])
+    func givesWay(question: String) async throws {
+        let (daemon, asking, url) = try await Self.asking()
+        var asked = asking.makeAsyncIterator()
         async let opened = GenericTextDocument.open(at: url)
         try await Self.grant(asked.next())
         let document = try await opened

@@ -18,20 +18,24 @@ extension Driver {
             if file.opensForReading { seen.noteSight(of: place(of: file.node), status, by: file.thread) }
             return
         }
-        guard let place = place(of: file.node) else { return }
-        if file.claim?.isCovered == true {
-            if file.isWriter { seen.noteChange(at: place) }
-        } else if truncates || file.opensForReading {
-            seen.noteSight(of: place, status, by: file.thread)
-        }
+        let sees = truncates || file.opensForReading
+        note(file.node, status, file.claim, by: file.thread, sees: sees, changes: file.isWriter)
     }
 
     /// A document was emptied by its path.
     func noteEmptying(of node: Node, _ status: stat, _ claim: HeldClaim?, by thread: pid_t) {
-        guard seen.isInUse, let place = place(of: node) else { return }
+        guard seen.isInUse else { return }
+        note(node, status, claim, by: thread, sees: true, changes: true)
+    }
+
+    /// Notes a change where somebody coordinates, a sight where not.
+    private func note(
+        _ node: Node, _ status: stat, _ claim: HeldClaim?, by thread: pid_t, sees: Bool, changes: Bool
+    ) {
+        guard let place = place(of: node) else { return }
         if claim?.isCovered == true {
-            seen.noteChange(at: place)
-        } else {
+            if changes { seen.noteChange(at: place) }
+        } else if sees {
             seen.noteSight(of: place, status, by: thread)
         }
     }
@@ -118,12 +122,10 @@ extension Driver {
     func keepMissed(beforeEmptying node: Node, _ claim: HeldClaim?, by thread: pid_t) throws(DriverError)
         -> UntoldChange?
     {
-        guard seen.isInUse, claim?.isCovered != true else { return .nothing }
+        guard seen.isInUse else { return .nothing }
         let status = try resolver.status(node)
-        guard status.st_mode & S_IFMT == S_IFREG, missed(node, status, claim, by: thread) != nil else {
-            return .nothing
-        }
-        return try isDataless(node) ? nil : keepMissed(beforeEmptying: node, status, claim, by: thread)
+        if mustFetch(beforeEmptying: node, status, claim, by: thread), try isDataless(node) { return nil }
+        return try keepMissed(beforeEmptying: node, status, claim, by: thread)
     }
 
     /// Writes a file and its name through.

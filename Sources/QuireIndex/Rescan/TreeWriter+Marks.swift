@@ -73,13 +73,17 @@ extension TreeWriter {
         let ids = try db.all(
             "SELECT id FROM items WHERE dataless = 1 AND base IS NULL AND kind = 0", read: { $0.integer(0) })
         return try ids.compactMap { id in
-            guard !known.contains(id), let row = try row(id), row.parent != Schema.limbo,
-                let path = try path(of: row), let directory = path.parent,
-                case .entry(let status) = placeInStore(path), status.inode == row.local.inode
-            else { return nil }
-            let entry = StoreLister.Entry(name: row.name, status: status)
+            guard !known.contains(id), let (row, entry, directory) = try present(id) else { return nil }
             return MarkedSources.Stray(row: row, mark: lister.placeholder(entry, in: directory), isNew: nil)
         }
+    }
+
+    /// A row with what is in its place, where that is its file still.
+    private func present(_ id: Int64) throws -> (row: ItemRow, entry: StoreLister.Entry, directory: RelativePath)? {
+        guard let row = try row(id), row.parent != Schema.limbo, let path = try path(of: row),
+            let directory = path.parent, case .entry(let status) = placeInStore(path), status.inode == row.local.inode
+        else { return nil }
+        return (row, StoreLister.Entry(name: row.name, status: status), directory)
     }
 
     /// Whether the mark of a row's placeholder, nil where it cannot be read, does not name its base.
@@ -133,7 +137,7 @@ extension TreeWriter {
         ) { (id: $0.integer(0), size: $0.integer(1)) }
         let bySize = Dictionary(grouping: new.filter { missing[$0.size] != nil }) { $0.size }
         for (size, missing) in missing.sorted(by: { $0.key < $1.key }) {
-            let files = try zeros((bySize[size] ?? []).map(\.id), size: size, lister)
+            let files = try zeros((bySize[size] ?? []).map(\.id), lister)
             for file in files {
                 let named = missing.filter { $0.row.name == file.entry.name }
                 let isNamed = named.count == 1 && files.count(where: { $0.entry.name == file.entry.name }) == 1
@@ -157,15 +161,13 @@ extension TreeWriter {
 
     /// New files of zeros alone that nobody has open for writing.
     private func zeros(
-        _ ids: [Int64], size: Int64, _ lister: StoreLister
+        _ ids: [Int64], _ lister: StoreLister
     ) throws -> [(row: ItemRow, entry: StoreLister.Entry, directory: RelativePath)] {
-        return try ids.compactMap { id in
-            guard let row = try row(id), !row.isLocalOnly, !row.local.isDataless, !row.writersOpen,
-                row.local.size == size, let path = try path(of: row), let directory = path.parent,
-                case .entry(let status) = placeInStore(path), status.inode == row.local.inode
+        try ids.compactMap { id in
+            guard let file = try present(id), !file.row.isLocalOnly, !file.row.writersOpen,
+                lister.mayBeZeros(file.entry, in: file.directory)
             else { return nil }
-            let entry = StoreLister.Entry(name: row.name, status: status)
-            return lister.mayBeZeros(entry, in: directory) ? (row, entry, directory) : nil
+            return file
         }
     }
 

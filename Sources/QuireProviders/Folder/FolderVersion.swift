@@ -78,8 +78,7 @@ struct FolderVersion: Sendable, Hashable {
             path: path, kind: facts.kind, version: version ?? self.version(of: facts),
             size: facts.kind == .directory ? .zero : ByteCount(max(0, facts.size)), mtime: kept(facts.mtime),
             mode: facts.kind == .symlink || !keepsModes ? nil : facts.mode, identifier: identifier(of: facts),
-            checksum: checksum,
-            symlinkTarget: target)
+            checksum: checksum, symlinkTarget: target)
     }
 
     private func kept(_ time: FileTime) -> FileTime {
