@@ -4,7 +4,7 @@ import QuireCore
 enum DAVLayout {
     static let locks: RelativePath = ".quire/locks"
 
-    /// Directories that were removed and may have something in them; nothing in it is ever removed.
+    /// Where directories go that are deleted. What may have something in it stays, and is never removed.
     static let kept: RelativePath = ".quire/kept"
 
     /// A fresh name for such a directory.

@@ -75,42 +75,7 @@ extension WebDAVProvider {
         return found
     }
 
-    /// WebDAV deletes directories with all below. So all below is locked while one looks whether there is anything.
-    private func deleteEmpty(_ path: RelativePath) async throws(ProviderError) {
-        let lock = abilities.locks ? try await client.lockTree(path) : nil
-        let result: Result<Void, ProviderError>
-        do throws(ProviderError) {
-            result = .success(try await deleteIfEmpty(path, lock))
-        } catch {
-            result = .failure(error)
-        }
-        await client.release(lock.map { [$0] } ?? [])
-        try result.get()
-    }
-
-    private func deleteIfEmpty(_ path: RelativePath, _ lock: DAVLock?) async throws(ProviderError) {
-        guard let found = try await client.list(path) else { throw ProviderError.notFound(path) }
-        guard found.allSatisfy({ $0.path == path }) else {
-            throw ProviderError(.notEmpty, "\(path) cannot be removed: the directory is not empty")
-        }
-        let fields: HTTPFields =
-            lock.map {
-                ["If": "<\(client.address.url(path, isDirectory: true))> (<\($0.token)>)"]
-            } ?? [:]
-        let answer =
-            abilities.hidesDotNames
-            ? try await putAside(path, fields) : try await client.delete(path, isDirectory: true, fields)
-        try checkDeleted(answer, path)
-    }
-
-    /// Moves a directory to where nobody looks and nothing is removed: what seems empty may have documents in it whose names
-    /// begin with a dot.
-    private func putAside(_ path: RelativePath, _ fields: HTTPFields) async throws(ProviderError) -> HTTPAnswer {
-        try await makeOwn(DAVLayout.kept)
-        return try await client.move(path, to: DAVLayout.freshKept(), isDirectory: true, overwrite: false, fields)
-    }
-
-    private func checkDeleted(_ answer: HTTPAnswer, _ path: RelativePath) throws(ProviderError) {
+    func checkDeleted(_ answer: HTTPAnswer, _ path: RelativePath) throws(ProviderError) {
         switch answer.status {
         case 207: throw ProviderError(.failed, "\(path) cannot be removed: the server could remove a part of it only")
         case 200..<300: return

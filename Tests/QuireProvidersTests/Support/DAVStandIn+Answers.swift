@@ -26,6 +26,10 @@ extension DAVStandIn.State {
         request.path = place(request.path)
         log.append("\(request.method) \(request.path)")
         noteHalf(request)
+        if let next = intruder, next.methods.contains(request.method), next.path == request.path {
+            intruder = nil
+            next.act(&self, request)
+        }
         if let troubled = troubled(request) { return troubled }
         if let told = tellHistory(request) { return told }
         switch request.method {

@@ -107,6 +107,8 @@ final class DAVStandIn: Sendable {
         /// Header fields of the answer that is being given.
         var fields: [String] = []
         var trouble: Trouble?
+        /// What another program does just before the first request with such a method for that path is looked at.
+        var intruder: (methods: Set<String>, path: String, act: @Sendable (inout State, DAVStandInRequest) -> Void)?
         /// Answers the next REPORTs in place of the server.
         var mishaps: [(status: String, body: String)] = []
     }

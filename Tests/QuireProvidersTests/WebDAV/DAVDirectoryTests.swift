@@ -20,6 +20,12 @@ struct DAVDirectoryTests {
         return (server, provider)
     }
 
+    /// So that there is a place for what is put aside.
+    private func removeAnother(_ server: DAVStandIn, _ provider: WebDAVProvider) async throws {
+        server.with { _ = $0.makeCollection("e") }
+        try await provider.delete("e", expecting: nil)
+    }
+
     @Test("A directory that the server refuses to list is not taken for an empty one")
     func unlisted() async throws {
         let (server, provider) = try await account(DAVStandIn.Manners(unlisted: "d"), ["d/a"])
@@ -52,8 +58,70 @@ struct DAVDirectoryTests {
         let (server, provider) = try await account(DAVStandIn.Manners(), [])
         try await provider.delete("d", expecting: nil)
         #expect(server.with { Set($0.nodes.keys.filter { !$0.hasPrefix(".quire/") }) } == ["", ".quire"])
-        #expect(server.with { $0.nodes[".quire/kept"] } == nil)
+        #expect(server.with { $0.nodes[".quire/kept"]?.names } == [])
         #expect(try await !DAVProbe.hidesDotNames(provider.client))
+    }
+
+    @Test("What is written into a directory at the moment when it is removed stays")
+    func written() async throws {
+        let (server, provider) = try await account(DAVStandIn.Manners(), [])
+        server.with { $0.intruder = (["DELETE", "MOVE"], "d", { state, _ in state.write("d/late", "only copy") }) }
+        #expect(await refusal { try await provider.delete("d", expecting: nil) } == .notEmpty)
+        #expect(server.with { $0.nodes["d/late"] } != nil)
+        #expect(server.with { $0.nodes[".quire/kept"]?.names } == [])
+    }
+
+    @Test("Where it was made again meanwhile, what was written joins what is there")
+    func madeAgain() async throws {
+        let (server, provider) = try await account(DAVStandIn.Manners(), [])
+        try await removeAnother(server, provider)
+        server.with { state in
+            state.intruder = (
+                ["MOVE"], "d",
+                { state, request in
+                    state.write("d/late", "one")
+                    state.write("d/same", "two")
+                    let aside = DAVStandInRequest.path(request.fields["destination"] ?? "")
+                    state.intruder = (
+                        ["PROPFIND"], aside,
+                        { state, _ in
+                            state.makeCollection("d")
+                            state.write("d/same", "three")
+                        }
+                    )
+                }
+            )
+        }
+        do {
+            try await provider.delete("d", expecting: nil)
+            Issue.record("it was removed")
+        } catch {
+            #expect(error.code == .failed && "\(error)".contains(".quire/kept/removed-"), "\(error)")
+        }
+        let texts = server.with { $0.nodes.mapValues { String(decoding: $0.content, as: UTF8.self) } }
+        #expect(texts["d/late"] == "one" && texts["d/same"] == "three")
+        #expect(texts.contains { $0.key.hasPrefix(".quire/kept/") && $0.key.hasSuffix("/same") && $0.value == "two" })
+    }
+
+    @Test("A removal that the server did without saying so is one, and what came meanwhile is put back")
+    func unsaid() async throws {
+        for isLate in [false, true] {
+            let (server, provider) = try await account(DAVStandIn.Manners(), [])
+            try await removeAnother(server, provider)
+            server.with { state in
+                state.intruder = (
+                    ["MOVE"], "d",
+                    { state, request in
+                        if isLate { state.write("d/late", "only copy") }
+                        state.move("d", to: DAVStandInRequest.path(request.fields["destination"] ?? ""))
+                    }
+                )
+            }
+            let refused = await refusal { try await provider.delete("d", expecting: nil) }
+            #expect(refused == (isLate ? .notEmpty : nil))
+            #expect(server.with { $0.nodes["d/late"] != nil } == isLate)
+            #expect(server.with { $0.nodes[".quire/kept"]?.names } == [])
+        }
     }
 
     @Test("A directory of which a part could be moved was not moved")
