@@ -26,7 +26,9 @@ extension EndToEnd {
                     "\(server): QUIRE_SEED=\(crew.seed), \(crew.done) of \(operations) operations, "
                         + "\(found), \(crew.troubles), worked \(Int(worked)) s, "
                         + "in all \(Int(Date().timeIntervalSince(begun))) s")
-                #expect(found.contains(" lost 0 unreadable 0"), "QUIRE_SEED=\(crew.seed): \(found)")
+                guard found.contains(" lost 0 unreadable 0") else {
+                    throw Trouble("\(found)\n\(try crew.requests(about: found))")
+                }
             }
         }
 
@@ -52,9 +54,9 @@ extension EndToEnd {
         ) async throws {
             let seed = Machine.setting("QUIRE_SEED", standard: Int.random(in: 1...1_000_000))
             let account = try await StorageServers.account(server)
-            let weather = try Weather(seed: seed)
             try await Workspace.use { workspace in
                 let crew = Crew(seed: seed, account: account, workspace: workspace)
+                let weather = try Weather(seed: seed, log: crew.log)
                 for name in ["one", "two", "three"] {
                     let front = try weather.front(name, to: account.authority)
                     let drive = try await workspace.drive(at: account.through(port: front.port), name)
@@ -87,6 +89,9 @@ private final class Crew: @unchecked Sendable {
         self.account = account
         self.workspace = workspace
     }
+
+    /// What came by on the ways to the server.
+    var log: String { "\(workspace.root)/weather.log" }
 
     private func book(_ drive: Drive) -> String { "\(workspace.root)/\(drive.name).book" }
 
@@ -234,5 +239,31 @@ private final class Crew: @unchecked Sendable {
             arguments: ["/usr/bin/python3", "\(Machine.programs)/ledger.py", "check"] + books + ["--"] + places,
             limitSeconds: 200, abortingMountsAt: [reader.mountpoint]
         ).succeed().trimmingCharacters(in: .newlines)
+    }
+
+    /// The last requests that changed something where what was lost had been written, or a directory above it: so that
+    /// what the race was can be seen from the test's output.
+    ///
+    /// - Parameter found: as `ledger` says it.
+    func requests(about found: String) throws -> String {
+        let places = Set(
+            found.split(separator: "\n").dropFirst().compactMap { line in
+                line.range(of: " /").map { line[$0.lowerBound...].dropFirst() }
+            }
+            .flatMap { path in
+                let names = path.split(separator: "/")
+                return names.indices.map { "/" + names[...$0].joined(separator: "/") }
+            })
+        let ends = places.flatMap { place in
+            let target = place.addingPercentEncoding(withAllowedCharacters: .urlPathAllowed) ?? place
+            return [" ", "/ ", "'", "/'"].map { target + $0 }
+        }
+        let changing = ["PUT", "DELETE", "MOVE", "MKCOL", "COPY", "POST"].map { " \($0) " }
+        let lines = try String(contentsOfFile: log, encoding: .utf8).split(separator: "\n").filter { line in
+            changing.contains { line.contains($0) } && ends.contains { line.contains($0) }
+        }
+        let ways = zip(drives, fronts).map { "\($0.name): \($1.port)" }.joined(separator: ", ")
+        return
+            "--- requests at \(places.sorted()), by the ports of \(ways)\n\(lines.suffix(100).joined(separator: "\n"))"
     }
 }

@@ -74,9 +74,13 @@ final class Weather: @unchecked Sendable {
     private let output = Pipe()
     private let lock = NSLock()
 
-    init(seed: Int = 0) throws {
+    /// - Parameter log: a file for all requests and answers; see `front.py`.
+    init(seed: Int = 0, log: String? = nil) throws {
         process.executableURL = URL(filePath: "/usr/bin/python3")
         process.arguments = ["\(Machine.programs)/../../Servers/weather", "--seed", "\(seed)"]
+        if let log {
+            process.environment = ProcessInfo.processInfo.environment.merging(["QUIRE_WEATHER_LOG": log]) { $1 }
+        }
         process.standardInput = input
         process.standardOutput = output
         try process.run()
