@@ -23,7 +23,7 @@ extension EndToEnd {
 
         @Test(
             "What an app wrote since a program read the document is kept as a version in conflict, whichever way it saves",
-            arguments: ["rename", "backup", "empty", "truncate"], [[], ["-o", "nopassthrough"]])
+            arguments: ["rename", "backup", "unlink", "empty", "truncate"], [[], ["-o", "nopassthrough"]])
         func missed(way: String, options: [String]) async throws {
             try await Workspace.use { space in
                 let drive = try await space.drive()
@@ -56,7 +56,7 @@ extension EndToEnd {
 
         @Test(
             "What another device wrote since a program read the document is kept, also where its content is not here yet",
-            arguments: ["rename", "backup", "empty", "truncate"])
+            arguments: ["rename", "backup", "unlink", "empty", "truncate"])
         func missedDataless(way: String) async throws {
             try await Workspace.use { space in
                 let (here, afar) = try await space.devicesOnNetwork()
@@ -84,7 +84,7 @@ extension EndToEnd {
 
         @Test(
             "What another device moved into the place of a document that a program read is kept, too",
-            arguments: ["rename", "backup", "empty", "truncate"])
+            arguments: ["rename", "backup", "unlink", "empty", "truncate"])
         func missedMoved(way: String) async throws {
             try await Workspace.use { space in
                 let (here, afar) = try await space.devicesOnNetwork()

@@ -32,10 +32,16 @@ extension Driver {
     ) {
         let thread = reply.caller.pid
         var mustAsk = false
-        let done = Result { () throws(DriverError) -> Void in
-            try gate.shared { () throws(DriverError) -> Void in
+        let done = Result { () throws(DriverError) -> UntoldChange? in
+            try gate.shared { () throws(DriverError) -> UntoldChange? in
                 mustAsk = hasAsked ? isStale(claim?.pass) : mustAskCoordinator
-                if mustAsk { return }
+                if mustAsk { return .nothing }
+                var missed = UntoldChange.nothing
+                if !isDirectory {
+                    let entry = Entry(directory: directory, name: name)
+                    guard let more = try keepMissed(entry, claim, by: thread) else { return nil }
+                    missed = more
+                }
                 let parent = try resolver.directory(directory)
                 let status = try StoreCall.status(in: parent, name)
                 let isLast = status.st_nlink <= 1 || isDirectory
@@ -46,13 +52,22 @@ extension Driver {
                 detach(status.inode, from: directory, name, wasLast: isLast, kept: kept)
                 record(.removed(parent: directoryInode(directory), name: name, inode: status.inode))
                 if !isLast, let kept, let status = try? StoreCall.status(of: kept) { reportLinkCount(status) }
+                return missed
             }
         }
         // An app came between.
         if mustAsk { return remove(reply, directory, name, isDirectory: isDirectory, passes: false) }
-        guard case .success = done else { return answer(reply, done) }
-        settle(enterDisappearance(name, in: directory, claim, thread), claim, in: directory)
-        answer(reply, done)
+        switch done {
+        case .success(let missed?):
+            settle(missed + enterDisappearance(name, in: directory, claim, thread), claim, in: directory)
+            reply.error(0)
+        case .success(nil):
+            fetch(Entry(directory: directory, name: name), for: reply) { driver, reply in
+                driver.performRemove(
+                    reply, directory, name, isDirectory: isDirectory, claim, hasAsked: hasAsked)
+            }
+        case .failure(let error): reply.error(error.errno)
+        }
     }
 
     /// A descriptor for a file that is about to lose a name, where it will be needed: the kernel still holds the file, or

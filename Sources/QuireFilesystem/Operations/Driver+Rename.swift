@@ -92,7 +92,7 @@ extension Driver {
     }
 
     /// Brings the content of what is at `entry`, then goes on.
-    private func fetch(
+    func fetch(
         _ entry: Entry, for reply: consuming Reply,
         then operation: @escaping @Sendable (Driver, consuming Reply) -> Void
     ) {

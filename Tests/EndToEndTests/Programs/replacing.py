@@ -4,7 +4,8 @@
     replacing.py lines PATH NAME LAST   adds a line LAST times: reads, writes a new file, looks whether the document is still
                                         what it read (as vim does; else it begins anew), and renames
     replacing.py late PATH WAY SIGNALS  reads, makes the file SIGNALS/read, waits for SIGNALS/go, and saves what it read with
-                                        a line more, by WAY: rename, backup (to PATH~, then anew), empty, truncate
+                                        a line more, by WAY: rename, backup (to PATH~, then anew), empty, truncate,
+                                        unlink (and anew)
 """
 import os, sys, time
 
@@ -68,6 +69,8 @@ def save(path, way, text):
         return os.rename(replace(path, text), path)
     if way == "backup":
         os.rename(path, path + "~")
+    if way == "unlink":
+        os.unlink(path)
     if way == "truncate":
         os.truncate(path, 0)
         with open(os.open(path, os.O_WRONLY), "wb") as file:
