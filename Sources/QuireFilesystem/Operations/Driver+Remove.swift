@@ -31,19 +31,15 @@ extension Driver {
         hasAsked: Bool
     ) {
         let thread = reply.caller.pid
+        let entry = Entry(directory: directory, name: name)
         var mustAsk = false
         let done = Result { () throws(DriverError) -> UntoldChange? in
             try gate.shared { () throws(DriverError) -> UntoldChange? in
                 mustAsk = hasAsked ? isStale(claim?.pass) : mustAskCoordinator
                 if mustAsk { return .nothing }
-                var missed = UntoldChange.nothing
-                if !isDirectory {
-                    let entry = Entry(directory: directory, name: name)
-                    guard let more = try keepMissed(entry, claim, by: thread) else { return nil }
-                    missed = more
-                }
                 let parent = try resolver.directory(directory)
-                let status = try StoreCall.status(in: parent, name)
+                var status = try StoreCall.status(in: parent, name)
+                guard let missed = try keepMissed(entry, &status, in: parent, claim, by: thread) else { return nil }
                 let isLast = status.st_nlink <= 1 || isDirectory
                 let kept = keepReach(to: status, in: parent, name, otherNamesRemain: !isLast)
                 try StoreCall.check(
@@ -62,9 +58,8 @@ extension Driver {
             settle(missed + enterDisappearance(name, in: directory, claim, thread), claim, in: directory)
             reply.error(0)
         case .success(nil):
-            fetch(Entry(directory: directory, name: name), for: reply) { driver, reply in
-                driver.performRemove(
-                    reply, directory, name, isDirectory: isDirectory, claim, hasAsked: hasAsked)
+            fetch(entry, for: reply) { driver, reply in
+                driver.performRemove(reply, directory, name, isDirectory: isDirectory, claim, hasAsked: hasAsked)
             }
         case .failure(let error): reply.error(error.errno)
         }

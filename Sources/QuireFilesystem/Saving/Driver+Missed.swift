@@ -71,7 +71,17 @@ extension Driver {
     func keepMissed(_ entry: Entry, _ claim: HeldClaim?, by thread: pid_t) throws(DriverError) -> UntoldChange? {
         guard seen.isInUse, claim?.isCovered != true else { return .nothing }
         let directory = try resolver.directory(entry.directory)
-        guard let status = try StoreCall.statusIfAny(in: directory, entry.name), status.st_mode & S_IFMT == S_IFREG,
+        guard var status = try StoreCall.statusIfAny(in: directory, entry.name) else { return .nothing }
+        return try keepMissed(entry, &status, in: directory, claim, by: thread)
+    }
+
+    /// The same where its status is known already.
+    ///
+    /// - Parameter status: also afterwards, when it has a name more.
+    func keepMissed(
+        _ entry: Entry, _ status: inout stat, in directory: Descriptor, _ claim: HeldClaim?, by thread: pid_t
+    ) throws(DriverError) -> UntoldChange? {
+        guard seen.isInUse, claim?.isCovered != true, status.st_mode & S_IFMT == S_IFREG,
             hasMissed(status, at: place(of: entry), thread)
         else { return .nothing }
         if try isDataless(entry.name, in: directory.raw, status) { return nil }
@@ -88,7 +98,8 @@ extension Driver {
             replaced.insert(node)
             notifier.whenNamesAreSettled(in: table.identifier(entry.directory)) { [replaced] in replaced.remove(node) }
         }
-        return try enterCopy(kept, in: directory)
+        status = try StoreCall.status(in: directory, copy)
+        return enterCopy(kept, status)
     }
 
     /// The same where the program empties the document: its content is copied, and on disk before that is done.
@@ -113,7 +124,8 @@ extension Driver {
             _ = name.withCString { unlinkat(directory.raw, $0, 0) }
             throw error
         }
-        return try enterCopy(Entry(directory: entry.directory, name: name), in: directory)
+        return enterCopy(
+            Entry(directory: entry.directory, name: name), try StoreCall.status(in: directory, name))
     }
 
     /// The same where it is emptied by its path.
@@ -172,8 +184,7 @@ extension Driver {
     }
 
     /// Records a conflict copy that was made.
-    private func enterCopy(_ copy: Entry, in directory: Descriptor) throws(DriverError) -> UntoldChange {
-        let status = try StoreCall.status(in: directory, copy.name)
+    private func enterCopy(_ copy: Entry, _ status: stat) -> UntoldChange {
         record(.created(parent: directoryInode(copy.directory), name: copy.name, FileStatus(status)))
         contentsChanged(copy.directory)
         notifier.entryChanged(in: table.identifier(copy.directory), copy.name)

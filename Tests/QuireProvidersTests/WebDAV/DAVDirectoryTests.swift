@@ -20,10 +20,15 @@ struct DAVDirectoryTests {
         return (server, provider)
     }
 
-    /// So that there is a place for what is put aside.
-    private func removeAnother(_ server: DAVStandIn, _ provider: WebDAVProvider) async throws {
+    /// The same with an empty `d`, and another program that acts just before that is moved aside, for which there is a place.
+    private func account(
+        intruder: @escaping @Sendable (inout DAVStandIn.State, DAVStandInRequest) -> Void
+    ) async throws -> (server: DAVStandIn, provider: WebDAVProvider) {
+        let (server, provider) = try await account(DAVStandIn.Manners(), [])
         server.with { _ = $0.makeCollection("e") }
         try await provider.delete("e", expecting: nil)
+        server.with { $0.intruder = (["MOVE"], "d", intruder) }
+        return (server, provider)
     }
 
     @Test("A directory that the server refuses to list is not taken for an empty one")
@@ -73,22 +78,15 @@ struct DAVDirectoryTests {
 
     @Test("Where it was made again meanwhile, what was written joins what is there")
     func madeAgain() async throws {
-        let (server, provider) = try await account(DAVStandIn.Manners(), [])
-        try await removeAnother(server, provider)
-        server.with { state in
+        let (server, provider) = try await account { state, request in
+            state.write("d/late", "one")
+            state.write("d/same", "two")
+            let aside = DAVStandInRequest.path(request.fields["destination"] ?? "")
             state.intruder = (
-                ["MOVE"], "d",
-                { state, request in
-                    state.write("d/late", "one")
-                    state.write("d/same", "two")
-                    let aside = DAVStandInRequest.path(request.fields["destination"] ?? "")
-                    state.intruder = (
-                        ["PROPFIND"], aside,
-                        { state, _ in
-                            state.makeCollection("d")
-                            state.write("d/same", "three")
-                        }
-                    )
+                ["PROPFIND"], aside,
+                { state, _ in
+                    state.makeCollection("d")
+                    state.write("d/same", "three")
                 }
             )
         }
@@ -106,16 +104,9 @@ struct DAVDirectoryTests {
     @Test("A removal that the server did without saying so is one, and what came meanwhile is put back")
     func unsaid() async throws {
         for isLate in [false, true] {
-            let (server, provider) = try await account(DAVStandIn.Manners(), [])
-            try await removeAnother(server, provider)
-            server.with { state in
-                state.intruder = (
-                    ["MOVE"], "d",
-                    { state, request in
-                        if isLate { state.write("d/late", "only copy") }
-                        state.move("d", to: DAVStandInRequest.path(request.fields["destination"] ?? ""))
-                    }
-                )
+            let (server, provider) = try await account { state, request in
+                if isLate { state.write("d/late", "only copy") }
+                state.move("d", to: DAVStandInRequest.path(request.fields["destination"] ?? ""))
             }
             let refused = await refusal { try await provider.delete("d", expecting: nil) }
             #expect(refused == (isLate ? .notEmpty : nil))
