@@ -241,8 +241,8 @@ private final class Crew: @unchecked Sendable {
         ).succeed().trimmingCharacters(in: .newlines)
     }
 
-    /// The last requests that changed something where what was lost had been written, or a directory above it: so that
-    /// what the race was can be seen from the test's output.
+    /// The requests that changed something where what was lost had been written, or a directory above it, or that had to do
+    /// with a version that came about there: so that what the race was can be seen from the test's output.
     ///
     /// - Parameter found: as `ledger` says it.
     func requests(about found: String) throws -> String {
@@ -254,16 +254,22 @@ private final class Crew: @unchecked Sendable {
                 let names = path.split(separator: "/")
                 return names.indices.map { "/" + names[...$0].joined(separator: "/") }
             })
-        let ends = places.flatMap { place in
-            let target = place.addingPercentEncoding(withAllowedCharacters: .urlPathAllowed) ?? place
+        let root = "/" + account.address.split(separator: "/").dropFirst(2).joined(separator: "/")
+        let targets = places.flatMap { place in
+            let target = root + (place.addingPercentEncoding(withAllowedCharacters: .urlPathAllowed) ?? place)
             return [" ", "/ ", "'", "/'"].map { target + $0 }
         }
-        let changing = ["PUT", "DELETE", "MOVE", "MKCOL", "COPY", "POST"].map { " \($0) " }
         let lines = try String(contentsOfFile: log, encoding: .utf8).split(separator: "\n").filter { line in
-            changing.contains { line.contains($0) } && ends.contains { line.contains($0) }
+            ["PUT", "DELETE", "MOVE", "MKCOL", "COPY", "POST"].contains { line.contains(" \($0) ") }
         }
+        let atPlaces = lines.filter { line in targets.contains { line.contains($0) } }
+        // Where a text was moved to is known by its version; what many have is no text's.
+        let versions = Set(atPlaces.flatMap { $0.matches(of: /"[0-9a-f-]{12,}"/).map(\.output) }).filter { version in
+            lines.count { $0.contains(version) } < 40
+        }
+        let telling = lines.filter { line in (targets + versions.map(String.init)).contains { line.contains($0) } }
         let ways = zip(drives, fronts).map { "\($0.name): \($1.port)" }.joined(separator: ", ")
         return
-            "--- requests at \(places.sorted()), by the ports of \(ways)\n\(lines.suffix(100).joined(separator: "\n"))"
+            "--- requests at \(places.sorted()), by the ports of \(ways)\n\(telling.suffix(100).joined(separator: "\n"))"
     }
 }

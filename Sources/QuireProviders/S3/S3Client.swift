@@ -40,6 +40,15 @@ package struct S3Client: Sendable {
         try await transport.send(HTTPRequest("HEAD", address.target(key), fields: S3Checksum.wish))
     }
 
+    /// What an object's head says, or that there is none.
+    ///
+    /// - Throws: for every other answer: of a store that is busy for a moment nothing is known.
+    func look(_ key: [UInt8]) async throws(ProviderError) -> HTTPAnswer {
+        let answer = try await head(key)
+        guard answer.isSuccess || answer.status == 404 else { throw error(answer, "\(name(key)) cannot be looked at") }
+        return answer
+    }
+
     /// The bytes of a small object; nil where there is none.
     func get(_ key: [UInt8], limit: Int) async throws(ProviderError) -> [UInt8]? {
         let answer = try await transport.send(HTTPRequest("GET", address.target(key)), limit: limit)

@@ -24,12 +24,9 @@ extension S3Provider {
         do throws(ProviderError) {
             try await remove(path, version: source.version)
         } catch {
-            // Somebody changed or removed it meanwhile: what is at the new place is then one too many.
-            if [.conditionFailed, .notFound].contains(error.code) {
-                try? await remove(destination, version: moved.version)
-                throw ProviderError.refused(path)
-            }
-            throw error
+            // Somebody changed, moved or removed it meanwhile. The copy stays: another device may have taken it for the
+            // document already, and removed what it knew elsewhere; entity tags do not tell the one from the other.
+            throw [.conditionFailed, .notFound].contains(error.code) ? ProviderError.refused(path) : error
         }
         return moved
     }
@@ -37,15 +34,12 @@ extension S3Provider {
     package func delete(_ path: RelativePath, expecting version: ProviderVersion?) async throws(ProviderError) {
         try validate(path)
         try await checkDeletable()
-        let answer = try await client.head(client.address.key(path))
+        let answer = try await client.look(client.address.key(path))
         let sign = S3Sign(answer)
         if answer.isSuccess, sign == nil {
             let item = Self.item(path, answer)
             guard item.version == version else { throw ProviderError.refused(path) }
             return try await remove(path, version: item.version)
-        }
-        guard answer.isSuccess || answer.status == 404 else {
-            throw client.error(answer, "\(path) cannot be removed")
         }
         let key = client.address.directoryKey(path)
         let below = try await client.objects(below: path)

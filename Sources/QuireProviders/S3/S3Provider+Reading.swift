@@ -127,13 +127,10 @@ extension S3Provider {
             try await confirm()
             return Self.directory(.root)
         }
-        let answer = try await client.head(client.address.key(path))
+        let answer = try await client.look(client.address.key(path))
         let sign = S3Sign(answer)
         if sign == .directory { return Self.directory(path) }
         if answer.isSuccess, sign == nil { return Self.item(path, answer) }
-        guard answer.isSuccess || answer.status == 404 else {
-            throw client.error(answer, "\(path) cannot be looked at")
-        }
         if try await isDirectory(path) { return Self.directory(path) }
         try await confirm()
         return nil
@@ -143,7 +140,7 @@ extension S3Provider {
     func isDirectory(_ path: RelativePath) async throws(ProviderError) -> Bool {
         if try await !client.objects(below: path).isEmpty { return true }
         guard abilities.keepsDirectories else { return false }
-        return try await S3Sign(client.head(client.address.key(path))) == .directory
+        return try await S3Sign(client.look(client.address.key(path))) == .directory
     }
 
     /// A file, from the fields of an answer about it: with the attributes that were uploaded, where they are in its metadata.

@@ -79,10 +79,10 @@ struct S3Vacancy: Sendable {
     /// Whether nothing but a vacancy is in the place; what others have left becomes one.
     private func isVacant(_ path: RelativePath) async throws(ProviderError) -> Bool {
         guard abilities.keepsDirectories else {
-            return try await S3Sign(client.head(client.address.key(path))) == .vacancy
+            return try await S3Sign(client.look(client.address.key(path))) == .vacancy
         }
         let key = client.address.directoryKey(path)
-        let there = try await client.head(key)
+        let there = try await client.look(key)
         guard there.isSuccess, try await client.objects(below: path).isEmpty else { return false }
         if S3Sign(there) == .vacancy { return true }
         // What has no content of its own has an empty tag, whatever the answer says.
@@ -93,7 +93,7 @@ struct S3Vacancy: Sendable {
     /// Whether the store has the document at `path` as a directory with content.
     func isDirectoryWithContent(_ path: RelativePath) async throws(ProviderError) -> Bool {
         guard abilities.keepsDirectories else { return false }
-        return try await client.head(client.address.directoryKey(path)).isSuccess
+        return try await client.look(client.address.directoryKey(path)).isSuccess
     }
 
     /// Removes vacancies that the store has forgotten, by its own clock. What fails is left to the next listing.

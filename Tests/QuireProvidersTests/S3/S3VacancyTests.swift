@@ -1,4 +1,5 @@
 import QuireCore
+import Synchronization
 import Testing
 
 @testable import QuireProviders
@@ -158,5 +159,45 @@ struct S3VacancyTests {
         let isRefused = provider.abilities.copiesChecked || provider.abilities.removesByVacancy
         #expect(code == (isRefused ? .conditionFailed : .notFound))
         #expect(try await names(provider) == [])
+    }
+
+    @Test(
+        "A document that another device moves elsewhere while it is moved is not lost: the copy stays",
+        arguments: stores)
+    func sourceTaken(form: ProviderForm) async throws {
+        let store = try await S3TestStore(form.rawValue)
+        let other = try await connected(store)
+        let source = try await put("a", "text", other)
+        let removals = Lock(0)
+        // Another device takes the copy for its own move's, whose answer it has not got, and ends that.
+        let provider = store.provider { (request) async throws(ProviderError) in
+            let removes = request.method == "DELETE" || request.method == "PUT" && request.fields["If-Match"] != nil
+            guard removes, request.target.hasSuffix("/my%20drive/a"),
+                removals.withLock({
+                    $0 += 1; return $0
+                }) == 1
+            else { return }
+            try await other.delete("a", expecting: source.version)
+        }
+        _ = try await provider.connect(expected: nil)
+        // A store that checks nothing takes it for removed.
+        let code = await refusal { try await provider.move("a", to: "b", expecting: source.version) }
+        #expect([nil, .conditionFailed].contains(code))
+        #expect(removals.withLock(\.self) > 0)
+        #expect(try await text("b", other) == "text")
+    }
+
+    @Test(
+        "A store that is busy when it is asked what is at a name has not said that nothing is",
+        arguments: [500, 503, 401])
+    func busy(status: Int) async throws {
+        let server = try LoopbackServer(steps: [{ peer, _ in peer.answer("\(status) No") }])
+        let client = S3Client(
+            S3Address(
+                endpoint: HTTPOrigin(isSecure: false, host: "127.0.0.1", port: server.port), bucket: "b", prefix: ""),
+            signer: nil)
+        let vacancy = S3Vacancy(client: client, abilities: S3Abilities(deletesChecked: true, keepsDirectories: true))
+        await #expect(throws: ProviderError.self) { try await vacancy.isDirectoryWithContent("a") }
+        await #expect(throws: ProviderError.self) { try await client.look([0x61]) }
     }
 }
