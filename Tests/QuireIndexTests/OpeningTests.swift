@@ -57,6 +57,29 @@ struct OpeningTests {
         }
     }
 
+    @Test("what sync was removing when the daemon died is no deletion; what it had not removed yet stays what it was")
+    func unfinishedRemovals() async throws {
+        try await withDrive { drive in
+            try drive.makeDirectory("dir")
+            for path in ["dir/a", "b", "c", "d"] as [RelativePath] { try drive.create(path, "text") }
+            try await drive.acknowledge("dir", "dir/a", "b", "c", "d")
+            drive.index.record(.removing(container: .default, paths: ["d"]))
+            drive.index.record(.removing(container: .default, paths: ["dir/a", "dir", "b"]))
+            try await drive.index.settle()
+            drive.index.close()
+            drive.isWatched = false
+            for path in ["dir/a", "dir", "c", "d"] as [RelativePath] { try drive.remove(path) }
+            try await reopened(drive) { again in
+                _ = await again.rescan()
+                let pending = try await again.pendingText()
+                #expect(pending == ["d: deleted", "c: deleted"])
+                #expect(try await again.index.baseCount(container: .default) == 5)
+                try again.remove("b")
+                #expect(try await again.pendingText() == ["d: deleted", "c: deleted", "b: deleted"])
+            }
+        }
+    }
+
     @Test("ids are never used again")
     func freshIDs() async throws {
         try await withDrive { drive in

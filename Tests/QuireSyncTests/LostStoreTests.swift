@@ -3,6 +3,7 @@ import QuireCore
 import QuireProviders
 import QuireStore
 @testable import QuireSync
+import Synchronization
 import Testing
 
 /// A home that was copied, or restored without all that was in it, while the daemon was stopped.
@@ -30,6 +31,39 @@ import Testing
         #expect(provided("moved") == "content")
         #expect(provided("other") == "other content")
         #expect(try await device.open("moved") == "content")
+    }
+
+    @Test(
+        "What sync had just removed when the daemon died is not deleted at the provider that has it again",
+        arguments: ["doc", "dir/doc"] as [RelativePath])
+    func diedWhileRemoving(path: RelativePath) async throws {
+        let memory = MemoryProvider(capabilities: MemoryProvider.plain)
+        memory.edit { $0.write(path, "content") }
+        let device = try Device("one", provider: memory, clock: clock)
+        #expect(await device.sync() == .settled)
+        let before = Lock<MemoryTree?>(nil)
+        memory.edit { tree in
+            before.withLock { [tree] in $0 = tree }
+            tree.remove(path)
+        }
+        let sync = Lock<Task<SyncResult, Never>?>(nil)
+        // From here on nothing is recorded any more.
+        device.whenCommitting.set(device) {
+            $0.metadata.close()
+            sync.withLock { $0?.cancel() }
+        }
+        let task = sync.withLock { [service = device.service] sync in
+            let task = Task { await service.syncNow(timeout: nil) }
+            sync = task
+            return task
+        }
+        #expect(await task.value != .settled)
+        #expect(try device.tree.status(at: path) == nil)
+        memory.edit { tree in before.withLock { if let before = $0 { tree = before } } }
+        let next = try Device("one", provider: memory, clock: clock, existing: device.home)
+        #expect(await next.sync() == .settled)
+        #expect(memory.contents(at: path) == Array("content".utf8))
+        #expect(try await next.open(path) == "content")
     }
 
     @Test("A new document in the place of one whose deletion is held is kept beside it, here and at the provider")

@@ -25,6 +25,10 @@ package enum StoreEvent: Sendable, Hashable {
     case acknowledged(Acknowledgement)
     /// The provider has nothing of this item any more (its deletion was acknowledged, or seen).
     case baseRemoved(container: ContainerID, path: RelativePath)
+    /// Items are about to be removed here, of which the provider has nothing any more; to be committed before they are. A daemon
+    /// that ends before it has recorded what it removed has not deleted it: nothing is to be deleted at the provider, should
+    /// that have it again. The paths are those of bases; what an earlier one named and is still here stays.
+    case removing(container: ContainerID, paths: [RelativePath])
     /// The provider renamed an item, with all below it when it is a directory.
     case baseMoved(container: ContainerID, from: RelativePath, BaseRecord)
 

@@ -30,7 +30,8 @@ final class IngestQueue: @unchecked Sendable {
         /// another's.
         var mustSurvive: Bool {
             switch work {
-            case .event(.uploading), .event(.acknowledged), .event(.baseMoved), .event(.baseRemoved): true
+            case .event(.uploading), .event(.acknowledged), .event(.baseMoved), .event(.baseRemoved), .event(.removing):
+                true
             case .event(.committed(let commit)): commit.base != nil
             case .event, .arrived, .command: false
             }
@@ -149,7 +150,8 @@ extension IngestQueue.Entry.Work {
     /// Without what it says of providers; nil where that is all. See `IngestThread.rebuild`.
     var withoutBases: IngestQueue.Entry.Work? {
         switch self {
-        case .event(.uploading), .event(.acknowledged), .event(.baseMoved), .event(.baseRemoved): return nil
+        case .event(.uploading), .event(.acknowledged), .event(.baseMoved), .event(.baseRemoved), .event(.removing):
+            return nil
         case .event(.committed(var commit)):
             commit.base = nil
             return .event(.committed(commit))

@@ -42,6 +42,7 @@ extension IngestState {
             row.writersOpen = false
             try writer.update(row)
         }
+        try writer.leaveRemovals()
         try writer.meetStore(rootStatus, lister, isOpening: true)
         for inode in try db.all("SELECT inode FROM items WHERE tags <> ''", read: { $0.integer(0) }) {
             writer.state.tagged.insert(UInt64(bitPattern: inode))

@@ -15,6 +15,7 @@ extension TreeWriter {
         case .uploading(let intent): try insert(intent)
         case .acknowledged(let acknowledgement): try acknowledged(acknowledgement)
         case .baseRemoved(let container, let path): try baseRemoved(container, path)
+        case .removing(let container, let paths): try noteRemovals(container, paths)
         case .baseMoved(let container, let from, let record): try baseMoved(container, from: from, record)
         }
     }
@@ -30,8 +31,8 @@ extension TreeWriter {
             guard let directory = try directory(parent), let row = try row(in: directory.id, name.bytes),
                 row.local.inode == inode
             else { return }
-            // The base stays until `.baseRemoved` says that the provider has nothing either: without it, this is a
-            // deletion to be uploaded.
+            // The base stays until `.baseRemoved` says that the provider has nothing either: without it, and without
+            // `.removing` before, this is a deletion to be uploaded.
             try delete(row)
         case .attributes(let status):
             try attributesSet(status, commit.base)

@@ -154,9 +154,13 @@ struct TreeWriter {
         if orphaning, let base = row.base { try orphan(base.id) }
     }
 
-    /// A base is linked by nobody any more. One of unknown version is no item the provider told of: nothing to delete.
+    /// A base is linked by nobody any more. One of unknown version is no item the provider told of: nothing to delete; nor is
+    /// there where this device was removing it because the provider has nothing of it.
     func orphan(_ base: Int64) throws {
         try db.run(
-            "UPDATE bases SET orphan = version <> '', since = ? WHERE id = ?", .integer(now), .integer(base))
+            """
+            UPDATE bases SET version = CASE removal WHEN 0 THEN version ELSE '' END, \
+            orphan = version <> '' AND removal = 0, since = ? WHERE id = ?
+            """, .integer(now), .integer(base))
     }
 }

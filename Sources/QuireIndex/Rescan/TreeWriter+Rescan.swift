@@ -158,6 +158,7 @@ extension TreeWriter {
             // All rows name the inodes that are there.
             try db.setMeta(MetaKey.renumbered, nil)
             try db.setMeta(MetaKey.vanished, nil)
+            try endRemovals()
         }
         // What was missing is back: nothing is held any more.
         let deletes = try db.first("SELECT count(*) FROM bases WHERE orphan = 1", read: { $0.integer(0) }) ?? 0

@@ -128,6 +128,14 @@ enum Schema {
             try db.execute(
                 sql: "CREATE INDEX items_backups ON items (id) WHERE local_only = 1 AND dataless = 1 AND kind = 0")
         }
+        // What a pull is about to remove here (`RemovalState`).
+        migrator.registerMigration("removals") { db in
+            try db.execute(
+                sql: """
+                    ALTER TABLE bases ADD COLUMN removal INTEGER NOT NULL DEFAULT 0;
+                    CREATE INDEX bases_removal ON bases (container) WHERE removal <> 0;
+                    """)
+        }
         return migrator
     }
 }

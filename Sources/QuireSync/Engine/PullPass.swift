@@ -125,6 +125,9 @@ struct PullPass: Sendable {
         _ removals: [TreeUnit], besides untried: DirectorySet, sparing kept: [RelativePath],
         _ result: inout PullResult, _ occupied: inout [RelativePath]
     ) async throws {
+        guard !removals.isEmpty else { return }
+        try await noteRemovals(removals)
+        defer { context.index.record(.removing(container: context.container.id, paths: [])) }
         var unfinished = untried
         var remaining = DirectorySet()
         for path in kept { remaining.insert(above: path) }
@@ -137,6 +140,15 @@ struct PullPass: Sendable {
             }
             try note(unit, outcome, &result, &occupied)
         }
+    }
+
+    /// Makes durable that what is about to be missing here was not deleted by the user: a daemon that ends right after it has
+    /// removed something has not recorded that yet.
+    private func noteRemovals(_ removals: [TreeUnit]) async throws {
+        let gone = removals.filter { $0.remote == nil }.compactMap { $0.base?.path }
+        guard !gone.isEmpty else { return }
+        context.index.record(.removing(container: context.container.id, paths: gone))
+        try await context.index.settle()
     }
 
     /// Of a directory that something in it keeps: where that is parked, nobody waits for this one, either.

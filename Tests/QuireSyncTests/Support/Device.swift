@@ -33,15 +33,16 @@ final class Device {
     ///   - pushPart, pullPart: small by default, so that whatever is tested is tested across the borders of parts.
     ///   - claimDeadline: on the machine's clock.
     ///   - calls: by which the index looks at the store.
+    ///   - existing: the home of a device whose daemon has ended.
     init(
         _ name: String, provider: any DocumentProvider, clock: TestClock, pushPart: Int = 3,
         pullPart: Int = 2,
         openFileQuietTime: Duration = .seconds(10), claimDeadline: Duration = .seconds(10),
-        limits: SpaceLimits = SpaceLimits(), calls: StoreCalls = StoreCalls()
+        limits: SpaceLimits = SpaceLimits(), calls: StoreCalls = StoreCalls(), existing: DriveHome? = nil
     ) throws {
         self.name = name
         self.clock = clock
-        home = DriveHome(path: "/tmp/quire-sync-\(getpid())-\(Device.counter.next())-\(name)")
+        home = existing ?? DriveHome(path: "/tmp/quire-sync-\(getpid())-\(Device.counter.next())-\(name)")
         try home.createLayout()
         tree = try home.openStore()
         let lister = StoreLister(root: home.storePath, calls: calls)
