@@ -16,6 +16,21 @@ enum S3Metadata {
         ]
     }
 
+    /// What an object remembers that is no matter of Quire's: what other programs have said of it.
+    static func others(_ answer: HTTPAnswer) -> HTTPFields {
+        var others = HTTPFields()
+        for field in answer.fields.list {
+            let name = field.name.lowercased()
+            let isOwn = [checksum, mtime, mode].contains(name)
+            if describing.contains(name) || name.hasPrefix("x-amz-meta-") && !isOwn { others[name] = field.value }
+        }
+        return others
+    }
+
+    private static let describing: Set = [
+        "cache-control", "content-disposition", "content-encoding", "content-language", "content-type",
+    ]
+
     /// The checksum that was sent with this content, or with what was there before; nil where it has none.
     static func claim(_ answer: HTTPAnswer) -> ContentChecksum? {
         answer.fields[checksum].flatMap { ContentChecksum(hex: $0) }

@@ -89,11 +89,16 @@ extension S3Provider {
     }
 
     /// At the store where it heeds conditions on copies; else by way of this device.
+    ///
+    /// Of a copy and an upload that make the same object at the same moment, stores that keep keys as a tree of files let both
+    /// win now and then (SeaweedFS 4.48: once in a hundred times), and one of both documents is gone. Of two uploads one wins:
+    /// what is small goes by way of this device there, too.
     func copy(_ source: RemoteItem, to destination: RelativePath) async throws(ProviderError) -> RemoteItem {
         var copy = source
         copy.path = destination
         // Beyond this a copy is put together from parts, without a condition.
-        guard abilities.copiesChecked, source.size.bytes <= mostInOne else {
+        let isCarried = abilities.keepsDirectories && source.size.bytes <= Self.mostCarried
+        guard abilities.copiesChecked, source.size.bytes <= mostInOne, !isCarried else {
             return try await carry(source, to: destination)
         }
         var tag: String?
@@ -112,16 +117,28 @@ extension S3Provider {
             return found
         }
         copy.version = ProviderVersion(tag)
+        if abilities.keepsDirectories {
+            guard try await look(destination)?.version == copy.version else { throw ProviderError.refused(destination) }
+        }
         return copy
     }
 
+    /// In bytes.
+    private static let mostCarried: Int64 = 4 << 20
+
     private func carry(_ source: RemoteItem, to destination: RelativePath) async throws(ProviderError) -> RemoteItem {
+        let others = S3Metadata.others(try await client.look(client.address.key(source.path)))
         let file = try TransitFile()
-        let fetched = try await fetch(source.path, version: source.version, to: file.path) { _ in }
+        let fetched: RemoteItem
+        do throws(ProviderError) {
+            fetched = try await fetch(source.path, version: source.version, to: file.path) { _ in }
+        } catch {
+            // Another device has removed it.
+            throw error.code == .notFound ? ProviderError.refused(source.path) : error
+        }
         guard let checksum = fetched.checksum else { throw ProviderError.refused(source.path) }
         return try await put(
-            destination,
-            content: UploadContent(snapshotPath: file.path, size: fetched.size, checksum: checksum),
-            attributes: RemoteAttributes(mtime: source.mtime, mode: source.mode ?? 0o644), expecting: .absent)
+            destination, UploadContent(snapshotPath: file.path, size: fetched.size, checksum: checksum),
+            RemoteAttributes(mtime: source.mtime, mode: source.mode ?? 0o644), .absent, keeping: others)
     }
 }

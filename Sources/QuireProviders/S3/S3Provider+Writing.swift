@@ -24,8 +24,18 @@ extension S3Provider {
     package func put(
         _ path: RelativePath, content: UploadContent, attributes: RemoteAttributes, expecting: Precondition
     ) async throws(ProviderError) -> RemoteItem {
+        try await put(path, content, attributes, expecting, keeping: [:])
+    }
+
+    /// - Parameter kept: what the object is to remember besides.
+    func put(
+        _ path: RelativePath, _ content: UploadContent, _ attributes: RemoteAttributes, _ expecting: Precondition,
+        keeping kept: HTTPFields
+    ) async throws(ProviderError) -> RemoteItem {
         try await put(path, content.size, content.checksum, attributes, expecting) { (fields) throws(ProviderError) in
-            try await S3Upload(
+            var fields = fields
+            for field in kept.list { fields[field.name] = field.value }
+            return try await S3Upload(
                 client: client, abilities: abilities, path: path, content: content, fields: fields,
                 condition: condition(expecting), haste: haste, mostInOne: mostInOne
             ).run()

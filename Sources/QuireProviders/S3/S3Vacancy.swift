@@ -83,7 +83,9 @@ struct S3Vacancy: Sendable {
         }
         let key = client.address.directoryKey(path)
         let there = try await client.look(key)
-        guard there.isSuccess, try await client.objects(below: path).isEmpty else { return false }
+        // One that took the place of a document which was no directory, or whose directory the store has forgotten.
+        guard there.isSuccess else { return try await S3Sign(client.look(client.address.key(path))) == .vacancy }
+        guard try await client.objects(below: path).isEmpty else { return false }
         if S3Sign(there) == .vacancy { return true }
         // What has no content of its own has an empty tag, whatever the answer says.
         return try await client.put(key, .bytes(S3Sign.vacancy.content), .version("\"\""), fields: Self.markerFields)

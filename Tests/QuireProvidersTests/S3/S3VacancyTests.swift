@@ -155,9 +155,7 @@ struct S3VacancyTests {
         let provider = try await connected(store)
         let source = try await put("a", "text", provider)
         try await provider.delete("a", expecting: source.version)
-        let code = await refusal { try await provider.copy(source, to: "b") }
-        let isRefused = provider.abilities.copiesChecked || provider.abilities.removesByVacancy
-        #expect(code == (isRefused ? .conditionFailed : .notFound))
+        #expect(await refusal { try await provider.copy(source, to: "b") } == .conditionFailed)
         #expect(try await names(provider) == [])
     }
 
@@ -199,5 +197,48 @@ struct S3VacancyTests {
         let vacancy = S3Vacancy(client: client, abilities: S3Abilities(deletesChecked: true, keepsDirectories: true))
         await #expect(throws: ProviderError.self) { try await vacancy.isDirectoryWithContent("a") }
         await #expect(throws: ProviderError.self) { try await client.look([0x61]) }
+    }
+
+    @Test("A vacancy that is no directory to the store is in nobody's way, either", arguments: stores)
+    func plainVacancy(form: ProviderForm) async throws {
+        let store = try await S3TestStore(form.rawValue)
+        let provider = try await connected(store)
+        guard provider.abilities.keepsDirectories else { return }
+        for name in ["document", "directory"] as [RelativePath] {
+            let key = store.client().address.key(name)
+            try #require(try await store.client().put(key, .bytes(S3Sign.vacancy.content), .none).isSuccess)
+            try #require(try await store.client().head(key + [0x2F]).status == 404)
+        }
+        try await put("document", "text", provider)
+        _ = try await provider.createDirectory("directory", attributes: Bench.attributes())
+        try await put("directory/inside", "inside", provider)
+        #expect(try await names(provider) == ["document", "directory/", "directory/inside"])
+        #expect(try await text("document", provider) == "text")
+        #expect(try await text("directory/inside", provider) == "inside")
+    }
+
+    @Test("Where a copy and an upload may both win, a small document is moved by an upload, with all that it remembers")
+    func carried() async throws {
+        guard TestServer.started["seaweedfs"] != nil else { return }
+        let store = try await S3TestStore("seaweedfs")
+        let copies = Lock<[String]>([])
+        let provider = store.provider { request in
+            if request.fields["x-amz-copy-source"] != nil { copies.withLock { $0.append(request.target) } }
+        }
+        _ = try await provider.connect(expected: nil)
+        copies.withLock { $0 = [] }
+        let key = store.client().address.key("small")
+        let fields: HTTPFields = ["Content-Type": "text/x-test", "x-amz-meta-author": "ada"]
+        try #require(try await store.client().put(key, .bytes([1, 2, 3]), .none, fields: fields).isSuccess)
+        let small = try #require(try await provider.item(at: "small"))
+        let moved = try await provider.move("small", to: "moved", expecting: small.version)
+        #expect(copies.withLock(\.self) == [])
+        let there = try await store.client().head(store.client().address.key("moved"))
+        #expect(there.fields["Content-Type"] == "text/x-test" && there.fields["x-amz-meta-author"] == "ada")
+        #expect(S3EntityTag.plain(there.fields["ETag"] ?? "") == moved.version.rawValue && moved.size == small.size)
+        let large = try await put("large", String(repeating: "large", count: 1 << 20), provider)
+        _ = try await provider.move("large", to: "large moved", expecting: large.version)
+        #expect(copies.withLock(\.count) == 1)
+        #expect(try await names(provider) == ["moved", "large moved"])
     }
 }
