@@ -197,16 +197,26 @@ private final class Crew: @unchecked Sendable {
     ///
     /// - Returns: whether there was such a document.
     private func removeHeld(_ drive: Drive) async throws -> Bool {
-        let held = try await drive.json("status")("errors").array
+        guard try await !held(drive).isEmpty else { return false }
+        // What comes to its place meanwhile is another document.
+        try await drive.quire("pause").require(0)
+        let held = try await held(drive)
+        if !held.isEmpty {
+            print("\(drive.name): removes what is nowhere: \(held)")
+            try await Command(
+                arguments: ["rm", "-f", "--"] + held.map { "\(drive.mountpoint)/\($0)" }, limitSeconds: 20,
+                abortingMountsAt: [drive.mountpoint]
+            ).succeed()
+            count("removed as asked", held.count)
+        }
+        try await drive.quire("resume").require(0)
+        return true
+    }
+
+    private func held(_ drive: Drive) async throws -> [String] {
+        try await drive.json("status")("errors").array
             .filter { try $0("message").string.contains("neither here nor at the provider") }
             .map { try $0("path").string }
-        guard !held.isEmpty else { return false }
-        try await Command(
-            arguments: ["rm", "-f", "--"] + held.map { "\(drive.mountpoint)/\($0)" }, limitSeconds: 20,
-            abortingMountsAt: [drive.mountpoint]
-        ).succeed()
-        count("removed as asked", held.count)
-        return true
     }
 
     /// All devices and the server hold the same.

@@ -95,7 +95,7 @@ extension TreeWriter {
         try db.run(
             """
             UPDATE bases SET kind = ?, version = ?, size = ?, mtime = ?, mode = ?, identifier = ?, checksum = ?, \
-            symlink_target = ?, tags = COALESCE(?, tags, ?) WHERE id = ?
+            symlink_target = ?, tags = COALESCE(?, tags, ?), removal = 0 WHERE id = ?
             """, .integer(record.kind.code), .text(record.version.rawValue), .integer(record.size),
             .integer(record.mtime.nanoseconds), .optional(record.mode.map { Int64($0) }),
             record.identifier.map { .text($0) } ?? .null, record.checksum.map { .blob($0.bytes) } ?? .null,

@@ -63,7 +63,9 @@ extension S3Provider {
             if abilities.keepsDirectories, let version {
                 try await vacancy.vacate(path, version)
             } else {
-                try await client.delete(client.address.directoryKey(path))
+                try await client.delete(
+                    client.address.directoryKey(path),
+                    version.map { abilities.deletesChecked ? .version(abilities.tag($0)) : .none } ?? .none)
             }
         if [409, 412].contains(removed.status) { throw ProviderError.refused(path) }
         guard removed.isSuccess || removed.status == 404 else {

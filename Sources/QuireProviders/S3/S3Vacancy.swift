@@ -88,8 +88,13 @@ struct S3Vacancy: Sendable {
         guard try await client.objects(below: path).isEmpty else { return false }
         if S3Sign(there) == .vacancy { return true }
         // What has no content of its own has an empty tag, whatever the answer says.
-        return try await client.put(key, .bytes(S3Sign.vacancy.content), .version("\"\""), fields: Self.markerFields)
-            .isSuccess
+        let answer = try await client.put(
+            key, .bytes(S3Sign.vacancy.content), .version("\"\""), fields: Self.markerFields)
+        // A store that is busy has not said that something is there.
+        guard answer.isSuccess || [409, 412].contains(answer.status) else {
+            throw client.error(answer, "\(path) cannot be taken")
+        }
+        return answer.isSuccess
     }
 
     /// Whether the store has the document at `path` as a directory with content.

@@ -145,7 +145,7 @@ struct PullPass: Sendable {
     /// Makes durable that what is about to be missing here was not deleted by the user: a daemon that ends right after it has
     /// removed something has not recorded that yet.
     private func noteRemovals(_ removals: [TreeUnit]) async throws {
-        let gone = removals.filter { $0.remote == nil }.compactMap { $0.base?.path }
+        let gone = removals.compactMap { $0.base?.path }
         guard !gone.isEmpty else { return }
         context.index.record(.removing(container: context.container.id, paths: gone))
         try await context.index.settle()

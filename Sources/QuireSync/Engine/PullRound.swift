@@ -69,8 +69,10 @@ struct PullRound: Sendable {
             keep(besides: Told(), in: &result)
             return (result, next ?? cursor)
         case .everything(let items, let next):
+            context.recentUploads.look(at: items)
             return (try await apply(listing(items, isWhole: true)), next)
         case .changes(let changed, let removed, let next):
+            context.recentUploads.look(at: changed)
             var round = self
             round.isHolding = false
             var result = try await round.apply(changed, removed)

@@ -98,6 +98,7 @@ struct SyncContext: Sendable {
     let restless = RestlessDocuments()
     let openQuestions = OpenQuestions()
     let openMoves = OpenMoves()
+    let recentUploads = RecentUploads()
     let turn = InstallationTurn()
     let pool: PoolExecutor
     let logger: Logger

@@ -142,8 +142,10 @@ extension UnitApplier {
             return try await followed(known)
         } else {
             let expected = LocalChange.Expectation.fingerprint(local.fingerprint)
-            outcome = try await place(
-                installation(remote, mode(remote), at: local.path, in: .any, expected), at: local.path, in: .any)
+            outcome = try await keepingSent(unit) { () async throws(SyncFailure) in
+                try await place(
+                    installation(remote, mode(remote), at: local.path, in: .any, expected), at: local.path, in: .any)
+            }
         }
         // What was here of the version before.
         if outcome == .done { context.arriving.drop(local.id) }
@@ -176,7 +178,9 @@ extension UnitApplier {
         let change = LocalChange(
             path: context.drivePath(local.path), .install(stagedPath: fetched.stagedPath, dataless: false),
             expecting: .fingerprint(local.fingerprint), base: record(fetched.item))
-        return try await outcome(try await context.commitCoordinated(change), at: local.path, in: .any)
+        return try await keepingSent(unit) { () async throws(SyncFailure) in
+            try await outcome(try await context.commitCoordinated(change), at: local.path, in: .any)
+        }
     }
 
     private func place(
@@ -216,7 +220,9 @@ extension UnitApplier {
             }
             if let item, Self.isSame(item, base) { return .later }
         }
-        let outcome = try await commit(local.path, .remove, .fingerprint(local.fingerprint), nil)
+        let outcome = try await keepingSent(unit) { () async throws(SyncFailure) in
+            try await commit(local.path, .remove, .fingerprint(local.fingerprint), nil)
+        }
         if outcome == .done { context.arriving.drop(local.id) }
         if outcome == .done { return unit.base == nil ? .done : forget(unit) }
         guard outcome == .later, local.facts.kind == .directory else { return outcome }

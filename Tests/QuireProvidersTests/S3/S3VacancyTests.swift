@@ -190,13 +190,36 @@ struct S3VacancyTests {
         arguments: [500, 503, 401])
     func busy(status: Int) async throws {
         let server = try LoopbackServer(steps: [{ peer, _ in peer.answer("\(status) No") }])
-        let client = S3Client(
-            S3Address(
-                endpoint: HTTPOrigin(isSecure: false, host: "127.0.0.1", port: server.port), bucket: "b", prefix: ""),
-            signer: nil)
+        let client = client(server)
         let vacancy = S3Vacancy(client: client, abilities: S3Abilities(deletesChecked: true, keepsDirectories: true))
         await #expect(throws: ProviderError.self) { try await vacancy.isDirectoryWithContent("a") }
         await #expect(throws: ProviderError.self) { try await client.look([0x61]) }
+    }
+
+    @Test("A store that is busy when what others have left is taken has not said that something is there")
+    func busyTaking() async throws {
+        let server = try LoopbackServer(steps: [
+            { peer, request in
+                let isTaking = request.head.lowercased().contains("if-match")
+                switch request.head.prefix(while: { $0 != " " }) {
+                case "PUT": peer.answer(isTaking ? "503 Service Unavailable" : "412 Precondition Failed")
+                case "HEAD": peer.answer("200 OK", ["ETag: \"\""])
+                default: peer.answer("200 OK", [], "<ListBucketResult></ListBucketResult>")
+                }
+            }
+        ])
+        let client = client(server)
+        let vacancy = S3Vacancy(client: client, abilities: S3Abilities(deletesChecked: true, keepsDirectories: true))
+        await #expect(throws: ProviderError.self) {
+            try await vacancy.publish("a", .absent) { (condition) async throws(ProviderError) in
+                try await client.put([0x61], .bytes([]), condition)
+            }
+        }
+    }
+
+    private func client(_ server: LoopbackServer) -> S3Client {
+        let origin = HTTPOrigin(isSecure: false, host: "127.0.0.1", port: server.port)
+        return S3Client(S3Address(endpoint: origin, bucket: "b", prefix: ""), signer: nil)
     }
 
     @Test("A vacancy that is no directory to the store is in nobody's way, either", arguments: stores)
