@@ -218,3 +218,19 @@ import Testing
         #expect(try await device.index.unansweredUploads(.default).isEmpty)
     }
 }
+
+extension LostAnswersTests {
+    @Test("Another content of the same version is not what was moved")
+    func oneVersion() {
+        func item(_ content: [UInt8]?, size: Int64 = 1) -> RemoteItem {
+            RemoteItem(
+                path: "doc", kind: .file, version: ProviderVersion("1"), size: ByteCount(size),
+                mtime: FileTime(seconds: 1, nanoseconds: 0), checksum: content.map { ContentChecksum.sha256(of: $0) })
+        }
+        let base = BaseRecord(container: .default, item([0x61]))
+        #expect(LostAnswers.isSame(item([0x61]), base))
+        #expect(LostAnswers.isSame(item(nil), base))
+        #expect(!LostAnswers.isSame(item([0x62]), base))
+        #expect(!LostAnswers.isSame(item(nil, size: 2), base))
+    }
+}

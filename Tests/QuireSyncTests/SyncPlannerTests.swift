@@ -58,7 +58,8 @@ private enum Cases {
                 for (time, mode) in attributes {
                     for place in [place, moved] {
                         for known in kind == .file ? [true, false] : [true] {
-                            for version in content == 0 ? ["1", "2"] : ["2"] {
+                            // One version may be two contents: made of size and time, it is the same for both.
+                            for version in content == 0 || kind == .file ? ["1", "2"] : ["2"] {
                                 all.append(
                                     RemoteState(
                                         place: place, version: ProviderVersion(version),
@@ -128,6 +129,7 @@ private enum Cases {
                     base.facts.kind != remote.facts.kind
                         || base.version != remote.version && SyncPlanner.sameContent(base.facts, remote.facts) != true
                             && remote.facts.kind == .file
+                        || SyncPlanner.sameContent(base.facts, remote.facts) == false && remote.facts.kind == .file
                         || base.version != remote.version && remote.facts.kind == .symlink
                             && base.facts.symlinkTarget != remote.facts.symlinkTarget
                 } ?? true
@@ -146,6 +148,29 @@ private enum Cases {
                 }
             }
         }
+    }
+
+    @Test("Two contents of one version are two, where checksums tell so")
+    func oneVersion() {
+        let base = BaseState(place: Cases.place, version: Cases.version, facts: Cases.facts(.file))
+        let remote = RemoteState(place: Cases.place, version: Cases.version, facts: Cases.facts(.file, content: 1))
+        let untouched = LocalState(place: Cases.place, content: .asBase, facts: base.facts)
+        let edited = LocalState(place: Cases.place, content: .changed, facts: Cases.facts(.file, content: 2))
+        let equal = LocalState(place: Cases.place, content: .changed, facts: remote.facts)
+        let placeholder = LocalState(place: Cases.place, content: .dataless(Cases.version), facts: base.facts)
+        let plans: [(LocalState?, ItemPlan)] = [
+            (nil, [.createLocal]), (untouched, [.updateLocal]), (edited, [.moveAside, .createLocal]),
+            (equal, [.adopt]), (placeholder, [.updateLocal]),
+        ]
+        for (local, plan) in plans {
+            #expect(SyncPlanner.plan(base: base, local: local, remote: remote) == plan, "\(String(describing: local))")
+        }
+        // Where one of the checksums is not known, the version counts.
+        var unknown = remote
+        unknown.facts.checksum = nil
+        #expect(
+            SyncPlanner.plan(base: base, local: nil, remote: unknown) == [.deleteRemote(expecting: Cases.version)])
+        #expect(SyncPlanner.plan(base: base, local: untouched, remote: unknown) == [])
     }
 
     @Test("Edit beats delete, on either side")

@@ -95,10 +95,12 @@ struct LostAnswers: Sendable {
         return there
     }
 
-    /// Whether a file is the base's; some providers give what is moved another version.
-    private static func isSame(_ item: RemoteItem, _ base: BaseRecord) -> Bool {
-        item.version == base.version
-            || item.size.bytes == base.size && item.checksum != nil && item.checksum == base.checksum
+    /// Whether a file is the base's, as checksums tell: some providers give what is moved another version, and versions that
+    /// are made of size and time may be those of two. Where one is missing, the version counts.
+    static func isSame(_ item: RemoteItem, _ base: BaseRecord) -> Bool {
+        guard item.size.bytes == base.size else { return false }
+        guard let there = item.checksum, let known = base.checksum else { return item.version == base.version }
+        return there == known
     }
 
     /// - Returns: whether it arrived.

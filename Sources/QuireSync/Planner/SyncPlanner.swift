@@ -183,10 +183,12 @@ extension SyncPlanner {
         return there || remote.version != base.version ? [.adopt] : []
     }
 
-    /// Whether the provider's content may be another than the base's.
+    /// Whether the provider's content may be another than the base's. Of one version it may be, too: where versions are
+    /// made of size and time, two contents can have the same. There it is what sizes, checksums or targets tell.
     private static func contentChanged(_ base: BaseState, _ remote: RemoteState) -> Bool {
-        remote.facts.kind != .directory && base.version != remote.version
-            && sameContent(base.facts, remote.facts) != true
+        guard remote.facts.kind != .directory else { return false }
+        let isSame = sameContent(base.facts, remote.facts)
+        return base.version == remote.version ? isSame == false : isSame != true
     }
 
     /// Whether a directory of the same name was made in the place of the base's, as far as versions tell.
