@@ -174,7 +174,10 @@ private final class Crew: @unchecked Sendable {
         for device in drives.indices {
             try fronts[device].clear()
             try fronts[device].up()
+            // Nothing is moved meanwhile.
+            try await drives[device].quire("pause").require(0)
             try await drives[device].sh("find . -name '.goutputstream-*' -delete")
+            try await drives[device].quire("resume").require(0)
         }
         for _ in 0..<12 {
             for drive in drives { _ = await drive.quire("sync", "--timeout", "100", limitSeconds: 120) }
