@@ -150,10 +150,60 @@ struct BusyServerTests {
 
     @Test("A server that takes no half body when that is tried is not taken for one that publishes none")
     func halves() async throws {
-        let server = try DAVStandIn(.init(refusesHalves: true))
+        let server = try DAVStandIn(.init(halfRefusal: "413 Content Too Large"))
         let provider = server.provider()
         _ = try await provider.connect(expected: nil)
         #expect(!provider.abilities.putsWhole)
+    }
+
+    private static let mishaps = ["401 Unauthorized", "500 Internal Server Error"] + proxies
+
+    @Test("A server that is in trouble when it gets half a body is not judged", arguments: mishaps)
+    func troubledHalves(status: String) async throws {
+        let server = try DAVStandIn(.init(halfRefusal: status))
+        let provider = server.provider()
+        #expect(await refusal { _ = try await provider.connect(expected: nil) } != nil)
+        server.with { $0.manners.halfRefusal = nil }
+        _ = try await provider.connect(expected: nil)
+        #expect(provider.abilities.putsWhole)
+    }
+
+    @Test(
+        "A server that is in trouble when it takes the whole bodies beside half a one is not judged",
+        arguments: mishaps, ["/whole", "/beside"])
+    func troubledWholes(status: String, suffix: String) async throws {
+        let (server, provider) = try account(.init(status: status, method: "PUT", suffix: suffix))
+        #expect(await refusal { _ = try await provider.connect(expected: nil) } != nil)
+        #expect(server.with { $0.trouble?.times } != .max)
+    }
+
+    @Test(
+        "A document that came with a wrong byte once is not taken for one that half a body changed",
+        arguments: [(0, true), (1, true), (1000, false)])
+    func flipped(flips: Int, isWhole: Bool) async throws {
+        let server = try DAVStandIn(.init(flips: flips))
+        let provider = server.provider()
+        _ = try await provider.connect(expected: nil)
+        #expect(provider.abilities.putsWhole == isWhole)
+        #expect(server.with { $0.manners.flips } < max(1, flips))
+    }
+
+    @Test("A server whose answers to HEAD are mishaps is not taken for one that tells names apart")
+    func unfolded() async throws {
+        let server = try DAVStandIn(.init(folding: .letterCase))
+        server.with { $0.trouble = .init(status: "500 Internal Server Error", method: "HEAD") }
+        let provider = server.provider()
+        _ = try await provider.connect(expected: nil)
+        #expect(provider.abilities.folding.contains(.letterCase))
+    }
+
+    @Test("A server that fails once to set properties is not taken for one that keeps none")
+    func unstamped() async throws {
+        let (server, provider) = try account(
+            .init(status: "500 Internal Server Error", method: "PROPPATCH", times: 1))
+        _ = try await provider.connect(expected: nil)
+        #expect(server.with { $0.trouble?.times } == 0)
+        #expect(provider.abilities.stamps)
     }
 
     @Test("A listing whose pages lead back to where it was is an error")

@@ -40,15 +40,26 @@ extension DAVClient {
         }
     }
 
-    /// Locks a directory with all below it; nil where the server does not.
+    /// What a server answers that cannot lock a directory with all below it.
+    private static let lockless: Set<Int> = [400, 403, 405, 409, 412, 501]
+
+    /// Locks a directory with all below it; nil where the server cannot.
+    ///
+    /// - Throws: where somebody has it locked, or something in it; where the server is in trouble.
     func lockTree(_ path: RelativePath) async throws(ProviderError) -> DAVLock? {
         var (answer, granted) = try await lock(path, depth: "infinity")
         if answer.status == 423, lockNames.hasLost {
             try await mend(path)
             (answer, granted) = try await lock(path, depth: "infinity")
         }
-        if answer.status == 423 { throw transport.error(answer, "\(path) cannot be removed") }
-        return granted
+        if let granted { return granted }
+        if Self.lockless.contains(answer.status) { return nil }
+        guard !answer.isSuccess else {
+            // 207: something in it is locked (RFC 4918 §9.10.9).
+            let reason = answer.status == 207 ? "somebody has something in it locked" : "no lock was granted"
+            throw ProviderError(.failed, "\(path) cannot be removed: \(reason)")
+        }
+        throw transport.error(answer, "\(path) cannot be removed")
     }
 
     /// Lets locks go, whatever becomes of the task. One that cannot be let go ends by itself.

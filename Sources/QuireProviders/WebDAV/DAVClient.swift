@@ -132,13 +132,12 @@ struct DAVClient: Sendable {
             cause: refused.flatMap { resource in resource.refusal.map { "\(resource.href.prefix(200)): \($0)" } })
     }
 
-    /// Sets the stamp; whether the server says that it keeps it.
+    /// Sets the stamp; whether the server says that it keeps it. A 500 may be its way to refuse, or its mishap: asked twice.
     ///
     /// - Throws: where it says nothing of that, but for a disk that is full.
     func stamp(_ path: RelativePath, isDirectory: Bool, _ stamp: DAVStamp) async throws(ProviderError) -> Bool {
-        let answer = try await small(
-            "PROPPATCH", path, isDirectory, ["Content-Type": "application/xml; charset=utf-8"],
-            .bytes(DAVBodies.proppatch(stamp)))
+        var answer = try await set(path, isDirectory, stamp)
+        if answer.status == 500 { answer = try await set(path, isDirectory, stamp) }
         guard answer.status == 207 else {
             if answer.provesNothing, answer.status != 507 { throw error(answer, path, "given its attributes") }
             return false
@@ -148,6 +147,14 @@ struct DAVClient: Sendable {
             && multistatus.resources.allSatisfy {
                 $0.hasProperties || $0.status.map { (200..<300).contains($0) } ?? false
             }
+    }
+
+    private func set(
+        _ path: RelativePath, _ isDirectory: Bool, _ stamp: DAVStamp
+    ) async throws(ProviderError) -> HTTPAnswer {
+        try await small(
+            "PROPPATCH", path, isDirectory, ["Content-Type": "application/xml; charset=utf-8"],
+            .bytes(DAVBodies.proppatch(stamp)))
     }
 
     /// The content at `path`, of at most `limit` bytes; nil where there is none.

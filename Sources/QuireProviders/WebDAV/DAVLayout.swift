@@ -7,12 +7,6 @@ enum DAVLayout {
     /// Where directories go that are deleted. What may have something in it stays, and is never removed.
     static let kept: RelativePath = ".quire/kept"
 
-    /// A fresh name for such a directory.
-    static func freshKept() -> RelativePath {
-        let name = "removed-\(String(UInt64.random(in: 0 ... .max), radix: 16))"
-        return kept.appending(FileName(unchecked: Array(name.utf8)))
-    }
-
     /// How many lock names there are: what one device changes keeps another from changing the same name only, nearly
     /// always.
     static let lockCount = 256

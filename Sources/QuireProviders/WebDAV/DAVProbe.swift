@@ -255,12 +255,18 @@ struct DAVProbe {
         for trial in FoldingTrial.all {
             let (written, other) = (child(trial.written("folding")), child(trial.other("folding")))
             guard try await put(written, "x").isSuccess else { continue }
-            let found = try await sure { [client] () throws(ProviderError) in try await client.head(other) }
-            if found.isSuccess { abilities.folding.insert(trial.folding) }
+            if try await isThere(other) { abilities.folding.insert(trial.folding) }
         }
         guard abilities.folding.contains(.letterCase) else { return }
         let listed = try await client.propfind(root, depth: "1", isDirectory: true) ?? []
         let lowered = child(FoldingTrial.letterCase.written("folding").lowercased)
         abilities.lowersNames = listed.contains { $0.path == lowered }
+    }
+
+    /// A server that cannot answer HEAD must not be taken for one where nothing is.
+    private func isThere(_ path: RelativePath) async throws(ProviderError) -> Bool {
+        let answer = try await sure { [client] () throws(ProviderError) in try await client.head(path) }
+        if answer.status != 500 { return answer.isSuccess }
+        return try await client.get(path, limit: 4096) != nil
     }
 }

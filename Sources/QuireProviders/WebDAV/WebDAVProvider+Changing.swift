@@ -51,17 +51,18 @@ extension WebDAVProvider {
     package func delete(_ path: RelativePath, expecting version: ProviderVersion?) async throws(ProviderError) {
         try validate(path)
         try checkConnected()
-        try await changing([path]) { (confirm) throws(ProviderError) in
+        // What is not there may have been moved aside by an earlier try.
+        if let failure = await settleRemovals()[path] { throw failure }
+        let left = try await changing([path]) { (confirm) throws(ProviderError) -> RelativePath? in
             let before = try await self.present(path, version)
             try await confirm()
-            if before.item.kind == .directory {
-                try await self.deleteEmpty(path)
-            } else {
-                let answer = try await self.client.delete(
-                    path, self.abilities.unchanged(before.entityTag, self.client.address.url(path)))
-                try self.checkDeleted(answer, path)
-            }
+            if before.item.kind == .directory { return try await self.deleteEmpty(path) }
+            let answer = try await self.client.delete(
+                path, self.abilities.unchanged(before.entityTag, self.client.address.url(path)))
+            try self.checkDeleted(answer, path)
+            return nil
         }
+        if let left { try await returnAll(in: left, to: path) }
     }
 
     /// What is at `path`, if it has `version`; a directory may have any where none is named.

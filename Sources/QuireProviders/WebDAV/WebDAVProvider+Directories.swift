@@ -9,113 +9,197 @@ import QuireCore
 ///  LOCK ── empty ── MOVE aside ── UNLOCK ── empty ──────── DELETE
 ///                                        └─ not empty ── MOVE back
 /// ```
+/// What does not come to its end is ended later: `settleRemovals`.
 extension WebDAVProvider {
-    /// - Throws: `.notEmpty` where there is something in it, or came meanwhile; `.failed` where something that came could
-    ///   not be put back, naming where it is.
-    func deleteEmpty(_ path: RelativePath) async throws(ProviderError) {
-        let aside = try await putAside(path)
-        // Whatever becomes of the task: what was moved aside is seen by nobody until then.
-        let ended = await Task { () async -> Result<Void, ProviderError> in
-            do throws(ProviderError) { return .success(try await end(aside, of: path)) } catch {
-                return .failure(error)
-            }
-        }.value
-        try ended.get()
+    /// What became of a directory that was moved aside.
+    enum Ending {
+        case removed
+        /// Something had come into it, and it is where it was.
+        case returned
+        /// As that, but something else is where it was.
+        case left
     }
 
-    /// Moves a directory that is empty, and locked with all below it where the server has locks, to a name of its own.
-    private func putAside(_ path: RelativePath) async throws(ProviderError) -> RelativePath {
-        let lock = abilities.locks ? try await client.lockTree(path) : nil
-        let result: Result<RelativePath?, ProviderError>
+    /// Deletes a directory if it is empty, to the end whatever becomes of the task.
+    ///
+    /// - Returns: where it is, if something came into it meanwhile and it could not go back as a whole; else nil.
+    /// - Throws: `.notEmpty` where there is something in it, or came meanwhile.
+    func deleteEmpty(_ path: RelativePath) async throws(ProviderError) -> RelativePath? {
+        try await uncut { () throws(ProviderError) in
+            let aside = DAVAside.fresh(of: path, longest: self.abilities.longestName)
+            var isSent = false
+            do throws(ProviderError) {
+                try await self.putAside(path, as: aside, &isSent)
+                let ending = try await self.end(aside, of: path)
+                if ending != .returned { return ending == .left ? aside : nil }
+            } catch {
+                if isSent { self.removals.note(aside, of: path) }
+                throw error
+            }
+            throw Self.notEmpty(path)
+        }
+    }
+
+    /// Puts back one by one what came into a directory that was moved aside.
+    ///
+    /// - Throws: `.notEmpty`; `.failed` where something could not be put back, naming where it is.
+    func returnAll(in aside: RelativePath, to path: RelativePath) async throws(ProviderError) {
+        let left = try await uncut { () throws(ProviderError) -> RelativePath? in
+            do throws(ProviderError) { return try await self.putBack(aside, to: path) } catch {
+                self.removals.note(aside, of: path)
+                throw error
+            }
+        }
+        guard let left else { throw Self.notEmpty(path) }
+        throw ProviderError(
+            .failed,
+            "\(path) was removed while another device wrote in it, and what it wrote could not be put back: it is at the "
+                + "server as \(left); move it from there")
+    }
+
+    /// Moves a directory that is empty to a name of its own.
+    ///
+    /// - Parameter isSent: set once it may have been moved.
+    private func putAside(
+        _ path: RelativePath, as aside: RelativePath, _ isSent: inout Bool
+    ) async throws(ProviderError) {
+        let locks = abilities.locks
+        var refusal = try await putAside(path, as: aside, isLocked: locks, &isSent)
+        // Somebody has removed the place.
+        if refusal != nil, try await makeOwn(DAVLayout.kept) {
+            refusal = try await putAside(path, as: aside, isLocked: locks, &isSent)
+        }
+        // Go's servers want the new name locked, too.
+        if refusal != nil, locks { refusal = try await putAside(path, as: aside, isLocked: false, &isSent) }
+        if let refusal { throw refusal }
+    }
+
+    /// - Parameter isLocked: with all below, where the server can.
+    /// - Returns: a refusal after which another try may be worth it.
+    private func putAside(
+        _ path: RelativePath, as aside: RelativePath, isLocked: Bool, _ isSent: inout Bool
+    ) async throws(ProviderError) -> ProviderError? {
+        let lock = isLocked ? try await client.lockTree(path) : nil
+        let result: Result<ProviderError?, ProviderError>
         do throws(ProviderError) {
             guard let found = try await client.list(path) else { throw ProviderError.notFound(path) }
             guard found.allSatisfy({ $0.path == path }) else { throw Self.notEmpty(path) }
-            result = .success(try await putAside(path, lock))
+            isSent = true
+            result = .success(try await move(path, aside: aside, lock))
         } catch {
             result = .failure(error)
         }
         await client.release(lock.map { [$0] } ?? [])
-        if let aside = try result.get() { return aside }
-        try await makeOwn(DAVLayout.kept)
-        guard let aside = try await putAside(path, nil, isLast: true) else { throw ProviderError.notFound(path) }
-        return aside
+        return try result.get()
     }
 
-    /// - Parameter isLast: whether a refusal is thrown.
-    /// - Returns: nil where it is worth another try: where nothing was ever put aside, and at servers that want the new
-    ///   name locked, too (Go's).
-    private func putAside(
-        _ path: RelativePath, _ lock: DAVLock?, isLast: Bool = false
-    ) async throws(ProviderError) -> RelativePath? {
-        let aside = DAVLayout.freshKept()
+    /// - Returns: as `putAside`.
+    private func move(
+        _ path: RelativePath, aside: RelativePath, _ lock: DAVLock?
+    ) async throws(ProviderError) -> ProviderError? {
         let fields: HTTPFields =
             lock.map { ["If": "<\(client.address.url(path, isDirectory: true))> (<\($0.token)>)"] } ?? [:]
-        var failure: ProviderError?
+        let (refusal, isFinal): (ProviderError, Bool)
         do throws(ProviderError) {
             let answer = try await client.move(path, to: aside, isDirectory: true, overwrite: false, fields)
-            if isLast || ![403, 404, 405, 409, 412, 500].contains(answer.status) {
-                try checkDeleted(answer, path)
-                return aside
-            }
+            if answer.isSuccess { return nil }
+            refusal = client.transport.error(answer, "\(path) cannot be removed")
+            isFinal = ![403, 404, 405, 409, 412, 500].contains(answer.status)
         } catch {
             // lighttpd refuses with 207 and a status in it.
-            failure = isLast || error.code != .failed ? error : nil
+            (refusal, isFinal) = (error, error.code != .failed)
         }
         // Done all the same, maybe.
-        if await Task(operation: { (try? await client.list(aside)) ?? nil }).value != nil { return aside }
-        if let failure { throw failure }
-        return nil
+        if try await client.list(aside) != nil { return nil }
+        if isFinal { throw refusal }
+        return refusal
     }
 
-    /// Removes what was put aside if it is empty, or puts it back.
-    private func end(_ aside: RelativePath, of path: RelativePath) async throws(ProviderError) {
-        guard let found = try await lookAside(aside, path) else { return }
-        let names = found.filter { $0.path != aside }
-        guard !names.isEmpty else {
+    /// Removes what was moved aside if it is empty, or puts it back.
+    func end(_ aside: RelativePath, of path: RelativePath) async throws(ProviderError) -> Ending {
+        guard let found = try await lookAside(aside, path) else { return .removed }
+        guard found.contains(where: { $0.path != aside }) else {
             // What seems empty may have documents in it whose names begin with a dot.
-            if !abilities.hidesDotNames { await client.discard(aside, isDirectory: true) }
-            return
+            if abilities.hidesDotNames {
+                _ = try? await client.move(aside, to: DAVAside.hidden(aside), isDirectory: true, overwrite: false)
+            } else {
+                await client.discard(aside, isDirectory: true)
+            }
+            return .removed
         }
         let answer = try? await client.move(aside, to: path, isDirectory: true, overwrite: false)
-        if answer?.isSuccess != true { try await putBack(names, aside, path) }
-        throw Self.notEmpty(path)
+        return answer?.isSuccess == true ? .returned : .left
     }
 
-    /// Puts back one by one what came into a directory, where the directory was made again meanwhile.
-    private func putBack(
-        _ names: [(path: RelativePath, resource: DAVResource)], _ aside: RelativePath, _ path: RelativePath
-    ) async throws(ProviderError) {
-        _ = try? await client.makeCollection(path)
-        for (entry, resource) in names {
+    /// Puts back one by one what came into a directory, where the directory was made again meanwhile, or has lost its own.
+    ///
+    /// - Returns: something that cannot go back, as its name is taken.
+    /// - Throws: where the server is in trouble, or somebody has the name locked.
+    func putBack(_ aside: RelativePath, to path: RelativePath) async throws(ProviderError) -> RelativePath? {
+        guard let found = try await lookAside(aside, path) else { return nil }
+        try await makeAll(path)
+        var trouble: ProviderError?
+        for (entry, resource) in found where entry != aside {
             guard let name = entry.name else { continue }
-            _ = try? await client.move(
-                entry, to: path.appending(name), isDirectory: resource.isDirectory, overwrite: false)
+            do throws(ProviderError) {
+                try await putBack(entry, resource.isDirectory, as: path.appending(name))
+            } catch {
+                trouble = error
+            }
         }
-        if let left = try await lookAside(aside, path)?.first(where: { $0.path != aside }) {
-            throw ProviderError(
-                .failed,
-                "\(path) was removed while another device wrote in it, and what it wrote could not be put back: it is "
-                    + "at the server as \(left.path); move it from there")
+        guard let left = try await lookAside(aside, path)?.first(where: { $0.path != aside }) else {
+            await client.discard(aside, isDirectory: true)
+            return nil
         }
-        await client.discard(aside, isDirectory: true)
+        if let trouble { throw trouble }
+        return left.path
     }
 
-    /// What came into a directory that was put aside; nil where it is gone.
+    private func putBack(
+        _ entry: RelativePath, _ isDirectory: Bool, as place: RelativePath
+    ) async throws(ProviderError) {
+        let answer = try await changing([place]) { (confirm) throws(ProviderError) in
+            try await confirm()
+            return try await self.client.move(entry, to: place, isDirectory: isDirectory, overwrite: false)
+        }
+        if answer.provesNothing || [423, 500].contains(answer.status) {
+            throw client.transport.error(answer, "\(place) cannot be put back")
+        }
+    }
+
+    /// Makes a directory and those that it lies in, where they are missing.
+    private func makeAll(_ path: RelativePath) async throws(ProviderError) {
+        if let parent = path.parent, !parent.isRoot { try await makeAll(parent) }
+        _ = try await client.makeCollection(path)
+    }
+
+    /// What came into a directory that was moved aside; nil where it is gone.
     private func lookAside(
         _ aside: RelativePath, _ path: RelativePath
     ) async throws(ProviderError) -> [(path: RelativePath, resource: DAVResource)]? {
         for attempt in 0..<4 {
             if attempt > 0 { try await HTTPFailure.pause(.milliseconds(50 << attempt)) }
-            if let found = try? await client.list(aside) { return found }
+            guard let found = try? await client.list(aside) else { continue }
+            return found
         }
         do throws(ProviderError) {
             return try await client.list(aside)
         } catch {
             throw ProviderError(
-                .failed,
-                "\(path) was removed, but whether another device wrote in it at that moment cannot be seen: look into "
-                    + "\(aside) at the server", cause: "\(error)")
+                error.code,
+                "\(path) was removed, but whether another device wrote in it at that moment cannot be seen: \(aside) at "
+                    + "the server is looked into again later", cause: "\(error)")
         }
+    }
+
+    /// Runs to its end whatever becomes of the task.
+    private func uncut<Value: Sendable>(
+        _ body: @escaping @Sendable () async throws(ProviderError) -> Value
+    ) async throws(ProviderError) -> Value {
+        let ended = await Task { () async -> Result<Value, ProviderError> in
+            do throws(ProviderError) { return .success(try await body()) } catch { return .failure(error) }
+        }.value
+        return try ended.get()
     }
 
     private static func notEmpty(_ path: RelativePath) -> ProviderError {

@@ -3,11 +3,19 @@ package import QuireCore
 extension WebDAVProvider {
     package func changes(since cursor: ChangeCursor?) async throws(ProviderError) -> RemoteChanges {
         try checkConnected()
-        return try await FeedReader(
+        await settleRemovals()
+        let reader = FeedReader(
             feed: feed, journal: journal, list: { () async throws(ProviderError) in try await self.list() },
             look: { (path) async throws(ProviderError) in try await self.look(path)?.item },
-            listsAttributes: capabilities.attributes
-        ).changes(since: cursor)
+            listsAttributes: capabilities.attributes)
+        // Records of this device's own are not read.
+        let isBack = removals.takeReturns()
+        do throws(ProviderError) {
+            return try await reader.changes(since: isBack ? nil : cursor)
+        } catch {
+            if isBack { removals.noteReturn() }
+            throw error
+        }
     }
 
     package func announce(_ changes: [AnnouncedChange]?) async throws(ProviderError) {

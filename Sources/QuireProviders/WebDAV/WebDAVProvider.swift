@@ -27,6 +27,7 @@ package final class WebDAVProvider: DocumentProvider {
 
     let client: DAVClient
     let logger: Logger
+    let removals = DAVRemovals()
     private let presence: StorePresence
     /// What was found when connecting. Innermost lock.
     private let found = Lock(Found())
@@ -110,6 +111,7 @@ package final class WebDAVProvider: DocumentProvider {
             try await tryWithoutRoom(error)
         }
         guard let identity = found?.identity else { throw presence.another(nil) }
+        try await takeUpRemovals()
         presence.found(identity)
         await DAVSweep.run(client)
         return identity
@@ -184,13 +186,15 @@ package final class WebDAVProvider: DocumentProvider {
         try await presence.confirm(always: always) { () throws(ProviderError) in try await DAVIdentity.read(client) }
     }
 
-    /// Makes a collection of Quire's own where it is missing.
-    func makeOwn(_ path: RelativePath) async throws(ProviderError) {
-        if try await client.propfind(path, depth: "0", isDirectory: true) != nil { return }
+    /// Makes a collection of Quire's own where it is missing; whether it was.
+    @discardableResult
+    func makeOwn(_ path: RelativePath) async throws(ProviderError) -> Bool {
+        if try await client.propfind(path, depth: "0", isDirectory: true) != nil { return false }
         let answer = try await client.makeCollection(path)
         // 405: another device was faster.
         guard answer.isSuccess || answer.status == 405 else {
             throw client.transport.error(answer, "\(place) cannot be written to")
         }
+        return true
     }
 }

@@ -37,7 +37,7 @@ extension DAVStandIn.State {
         case "REPORT": return report(request)
         case "GET":
             guard let node = nodes[request.path], !node.isCollection else { return ("404 Not Found", "") }
-            return ("200 OK", String(decoding: node.content, as: UTF8.self))
+            return ("200 OK", String(decoding: flipped(node.content, request.path), as: UTF8.self))
         case "HEAD": return nodes[request.path]?.isCollection == false ? ("200 OK", "") : ("404 Not Found", "")
         case "PUT": return put(request)
         case "MKCOL":
@@ -46,6 +46,10 @@ extension DAVStandIn.State {
         case "DELETE": return remove(request.path) ? ("204 No Content", "") : ("404 Not Found", "")
         case "MOVE": return move(request)
         case "PROPPATCH": return stamp(request)
+        case "LOCK" where manners.locks: return lock(request)
+        case "UNLOCK" where manners.locks:
+            locks[request.path] = nil
+            return ("204 No Content", "")
         default: return ("405 Method Not Allowed", "")
         }
     }
@@ -58,6 +62,22 @@ extension DAVStandIn.State {
         if next.spreads { next = DAVStandIn.Trouble(status: next.status, method: "") }
         trouble = next
         return (next.status, "")
+    }
+
+    private mutating func flipped(_ content: [UInt8], _ path: String) -> [UInt8] {
+        guard manners.flips > 0, path.hasSuffix("/whole") else { return content }
+        manners.flips -= 1
+        return [content[0] ^ 1] + content.dropFirst()
+    }
+
+    private mutating func lock(_ request: DAVStandInRequest) -> Answer {
+        if let token = locks[request.path] {
+            return (request.fields["if"] == "(<\(token)>)" ? "200 OK" : "423 Locked", "")
+        }
+        tag += 1
+        locks[request.path] = "urn:\(tag)"
+        fields = ["Lock-Token: <urn:\(tag)>"]
+        return ("200 OK", "")
     }
 
     private func list(_ request: DAVStandInRequest) -> Answer {

@@ -63,8 +63,12 @@ final class DAVStandIn: Sendable {
         var unmoved: String?
         /// What is replaced is kept.
         var history: History?
-        /// A PUT that announces what the probe's half one does is refused before its body comes.
-        var refusesHalves = false
+        /// How a PUT that announces what the probe's half one does is refused before its body comes; nil where it is not.
+        var halfRefusal: String?
+        /// So many answers with the probe's document have a wrong byte.
+        var flips = 0
+        /// Has locks, each of the one path that is named.
+        var locks = false
     }
 
     /// What a proxy before the server answers in its place.
@@ -102,6 +106,8 @@ final class DAVStandIn: Sendable {
         var forgotten = -1
         var tag = 0
         var log: [String] = []
+        /// The token of each path that is locked.
+        var locks: [String: String] = [:]
         /// Requests since the probe's document was written.
         var sinceHalf = 0
         /// Header fields of the answer that is being given.
@@ -128,7 +134,7 @@ final class DAVStandIn: Sendable {
         self.book = book
         server = try LoopbackServer { peer in
             while let (head, body) = peer.request(refusing: { head in
-                book.state.withLock { $0.manners.refusesHalves } && head.contains("Content-Length: 131072")
+                head.contains("Content-Length: 131072") ? book.state.withLock { $0.manners.halfRefusal } : nil
             }) {
                 let (answer, fields) = book.state.withLock { state in
                     state.fields = []

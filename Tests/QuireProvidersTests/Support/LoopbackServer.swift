@@ -12,16 +12,16 @@ final class LoopbackServer: Sendable {
 
         /// The next request's head and body, by its Content-Length; nil once the client has gone.
         ///
-        /// - Parameter isRefused: whether a 503 is answered in place of reading a body; by the head.
-        func request(refusing isRefused: (String) -> Bool = { _ in false }) -> (head: String, body: [UInt8])? {
+        /// - Parameter refusal: what is answered in place of reading a body, by the head; nil where it is read.
+        func request(refusing refusal: (String) -> String? = { _ in nil }) -> (head: String, body: [UInt8])? {
             guard var head = head() else { return nil }
             let end = Array("\r\n\r\n".utf8)
             guard let split = head.firstRange(of: end) else { return nil }
             var body = Array(head[split.upperBound...])
             head.removeSubrange(split.lowerBound...)
             let text = String(decoding: head, as: UTF8.self)
-            if isRefused(text) {
-                answer("503 Service Unavailable", ["Connection: close"])
+            if let status = refusal(text) {
+                answer(status, ["Connection: close"])
                 return nil
             }
             let length = text.split(separator: "\r\n").lazy.compactMap { line -> Int? in

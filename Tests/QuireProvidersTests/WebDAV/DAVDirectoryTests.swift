@@ -20,15 +20,49 @@ struct DAVDirectoryTests {
         return (server, provider)
     }
 
-    /// The same with an empty `d`, and another program that acts just before that is moved aside, for which there is a place.
+    /// The same with an empty `d`, and another program that acts just before that is moved aside.
     private func account(
+        _ manners: DAVStandIn.Manners = .init(),
         intruder: @escaping @Sendable (inout DAVStandIn.State, DAVStandInRequest) -> Void
     ) async throws -> (server: DAVStandIn, provider: WebDAVProvider) {
-        let (server, provider) = try await account(DAVStandIn.Manners(), [])
-        server.with { _ = $0.makeCollection("e") }
-        try await provider.delete("e", expecting: nil)
+        let (server, provider) = try await account(manners, [])
         server.with { $0.intruder = (["MOVE"], "d", intruder) }
         return (server, provider)
+    }
+
+    /// A server that shows nothing of what was moved aside from `path`, in which another program wrote `late` at that moment;
+    /// and the device that has tried to delete it.
+    private func unseen(
+        _ path: RelativePath = "d", _ manners: DAVStandIn.Manners = .init(),
+        text: String = "only copy"
+    ) async throws -> (server: DAVStandIn, provider: WebDAVProvider) {
+        let server = try DAVStandIn(manners)
+        let provider = server.provider()
+        _ = try await provider.connect(expected: nil)
+        server.with { state in
+            state.makeCollection(".quire/kept")
+            var made = ""
+            for name in "\(path)".split(separator: "/") {
+                made += made.isEmpty ? "\(name)" : "/\(name)"
+                state.makeCollection(made)
+            }
+            state.intruder = (
+                ["MOVE"], "\(path)",
+                { state, request in
+                    state.write("\(path)/late", text)
+                    let aside = DAVStandInRequest.path(request.fields["destination"] ?? "")
+                    state.trouble = .init(status: "503 Service Unavailable", method: "PROPFIND", suffix: aside)
+                }
+            )
+        }
+        #expect(await refusal { try await provider.delete(path, expecting: nil) } == .unavailable)
+        #expect(server.with { $0.nodes["\(path)"] } == nil)
+        return (server, provider)
+    }
+
+    private func texts(_ server: DAVStandIn) -> [String: String] {
+        let documents = server.with { $0.nodes.filter { !$0.value.isCollection } }
+        return documents.mapValues { String(decoding: $0.content, as: UTF8.self) }
     }
 
     @Test("A directory that the server refuses to list is not taken for an empty one")
@@ -50,6 +84,9 @@ struct DAVDirectoryTests {
         }
         #expect(items.isEmpty)
         #expect(try await DAVProbe.hidesDotNames(provider.client))
+        _ = try await server.provider().connect(expected: nil)
+        let kept = Set(paths.filter { $0.hasSuffix("/.a") })
+        #expect(server.with { Set($0.nodes.keys.filter { $0.hasSuffix("/.a") }) } == kept)
 
         server.with { state in
             state.makeCollection("d")
@@ -58,10 +95,14 @@ struct DAVDirectoryTests {
         #expect(await refusal { try await provider.delete("d", expecting: nil) } == .notEmpty)
     }
 
-    @Test("Where all names are shown, an empty directory is removed")
-    func shown() async throws {
+    @Test("Where all names are shown, an empty directory is removed, with five requests", arguments: [true, false])
+    func shown(hasPlace: Bool) async throws {
         let (server, provider) = try await account(DAVStandIn.Manners(), [])
+        if !hasPlace { server.with { _ = $0.remove(".quire/kept") } }
+        _ = server.takeLog()
         try await provider.delete("d", expecting: nil)
+        let methods = server.takeLog().map { $0.prefix { $0 != " " } }
+        #expect(!hasPlace || methods == ["PROPFIND", "PROPFIND", "MOVE", "PROPFIND", "DELETE"], "\(methods)")
         #expect(server.with { Set($0.nodes.keys.filter { !$0.hasPrefix(".quire/") }) } == ["", ".quire"])
         #expect(server.with { $0.nodes[".quire/kept"]?.names } == [])
         #expect(try await !DAVProbe.hidesDotNames(provider.client))
@@ -113,6 +154,92 @@ struct DAVDirectoryTests {
             #expect(server.with { $0.nodes["d/late"] != nil } == isLate)
             #expect(server.with { $0.nodes[".quire/kept"]?.names } == [])
         }
+    }
+
+    @Test("A directory that was moved aside and cannot be seen there is not forgotten", arguments: [true, false])
+    func unseen(isDeletedAgain: Bool) async throws {
+        let (server, provider) = try await unseen()
+        #expect(await refusal { try await provider.delete("d", expecting: nil) } == .unavailable)
+        server.with { $0.trouble = nil }
+        if isDeletedAgain {
+            #expect(await refusal { try await provider.delete("d", expecting: nil) } == .notEmpty)
+        } else {
+            guard case .everything(let items, _) = try await provider.changes(since: nil) else {
+                throw ProviderError(.failed, "not everything is listed")
+            }
+            #expect(Set(items.map(\.path)) == ["d", "d/late"])
+        }
+        #expect(texts(server)["d/late"] == "only copy")
+        #expect(server.with { $0.nodes[".quire/kept"]?.names } == [])
+    }
+
+    @Test("What was put back is seen by devices that do not list everything each time")
+    func told() async throws {
+        let (server, provider) = try await unseen()
+        let other = server.provider()
+        guard
+            case .everything(_, let others) = try await { () async throws(ProviderError) in
+                _ = try await other.connect(expected: nil)
+                return try await other.changes(since: nil)
+            }(), case .everything(_, let own) = try await provider.changes(since: nil)
+        else {
+            throw ProviderError(.failed, "not everything is listed")
+        }
+        server.with { $0.trouble = nil }
+        for (device, cursor) in [(provider, own), (other, others)] {
+            guard case .everything(let items, _) = try await device.changes(since: cursor) else {
+                Issue.record("not everything is listed")
+                continue
+            }
+            #expect(items.contains { $0.path == "d/late" })
+        }
+    }
+
+    @Test(
+        "What a device that was killed left aside is put back by the next one that connects",
+        arguments: [
+            "d", "a/b=c/d-e", "a/\(String(repeating: "x", count: 200))/\(String(repeating: "\u{e4}", count: 100))/d",
+            String(repeating: "\u{e4}", count: 120),
+        ], [true, false])
+    func killed(text: String, isParentThere: Bool) async throws {
+        let path = try #require(RelativePath(parsing: text))
+        let (server, _) = try await unseen(path)
+        server.with { state in
+            state.trouble = nil
+            if !isParentThere, let parent = path.parent, !parent.isRoot { state.remove("\(parent)") }
+        }
+        _ = try await server.provider().connect(expected: nil)
+        let late = texts(server).filter { $0.value == "only copy" }.map(\.key)
+        #expect(late.count == 1)
+        if text.utf8.count < 100 {
+            #expect(late == ["\(path)/late"])
+        } else {
+            // Where the path is too long for a name, its end.
+            #expect(late.allSatisfy { !$0.hasPrefix(".quire") }, "\(late)")
+        }
+        #expect(server.with { $0.nodes[".quire/kept"]?.names } == [])
+    }
+
+    @Test(
+        "What comes back takes no name from what is there by then, and waits for who changes that",
+        arguments: [true, false])
+    func takenAgain(locks: Bool) async throws {
+        let (server, provider) = try await unseen("d", .init(locks: locks))
+        server.with { state in
+            state.trouble = nil
+            state.makeCollection("d")
+            state.write("d/late", "another")
+        }
+        _ = server.takeLog()
+        _ = try await server.provider().connect(expected: nil)
+        let log = server.takeLog()
+        #expect(texts(server)["d/late"] == "another")
+        #expect(texts(server).contains { $0.key.hasPrefix(".quire/kept/") && $0.value == "only copy" })
+        let name = try #require(DAVLayout.lockNames(["d/late"]).first)
+        let moved = try #require(log.lastIndex { $0.hasPrefix("MOVE .quire/kept/") && $0.hasSuffix("/late") })
+        #expect(!locks || log[..<moved].last { $0.hasPrefix("LOCK ") } == "LOCK \(name)")
+        #expect(!locks || log[moved...].contains("UNLOCK \(name)"))
+        _ = provider
     }
 
     @Test("A directory of which a part could be moved was not moved")

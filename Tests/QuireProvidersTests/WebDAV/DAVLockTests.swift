@@ -111,6 +111,28 @@ struct DAVLockTests {
         #expect(server.log.last == "UNLOCK urn:1")
     }
 
+    @Test(
+        "A server that is in trouble when a directory is locked with all below is not taken for one that cannot do that",
+        arguments: [
+            ("401 Unauthorized", true), ("404 Not Found", true), ("423 Locked", true), ("207 Multi-Status", true),
+            ("429 Too Many Requests", true), ("500 Internal Server Error", true), ("502 Bad Gateway", true),
+            ("503 Service Unavailable", true), ("200 OK", true), ("400 Bad Request", false), ("403 Forbidden", false),
+            ("405 Method Not Allowed", false), ("409 Conflict", false), ("412 Precondition Failed", false),
+            ("501 Not Implemented", false),
+        ])
+    func trees(status: String, isTrouble: Bool) async throws {
+        let server = try DAVStandIn(.init(locks: true))
+        let client = server.provider().client
+        let granted = try await client.lockTree("d")
+        #expect(granted?.token != nil)
+        server.with { $0.trouble = DAVStandIn.Trouble(status: status, method: "LOCK") }
+        let code = await refusal {
+            let none = try await client.lockTree("d")
+            #expect(none?.token == nil)
+        }
+        #expect((code != nil) == isTrouble)
+    }
+
     @Test("Each lock has an owner of its own")
     func owners() {
         #expect(Set((0..<1000).map { _ in DAVLock.freshOwner() }).count == 1000)
