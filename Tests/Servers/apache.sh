@@ -24,7 +24,7 @@ ErrorLog $DIR/error.log
 LogLevel warn
 StartServers 1
 MinSpareThreads 8
-MaxSpareThreads 64
+MaxSpareThreads 128
 ThreadsPerChild 32
 MaxRequestWorkers 128
 KeepAlive On
