@@ -98,8 +98,8 @@ extension S3Provider {
     func copy(_ source: RemoteItem, to destination: RelativePath) async throws(ProviderError) -> RemoteItem {
         var copy = source
         copy.path = destination
-        // Beyond this a copy is put together from parts, without a condition.
         let isCarried = abilities.keepsDirectories && source.size.bytes <= Self.mostCarried
+        // Of what is larger than one request a copy is put together from parts, without a condition.
         guard abilities.copiesChecked, source.size.bytes <= mostInOne, !isCarried else {
             return try await carry(source, to: destination)
         }
@@ -115,7 +115,9 @@ extension S3Provider {
         if answer.status == 404, client.error(answer, "").code == .notFound { throw ProviderError.refused(source.path) }
         guard answer.isSuccess else { throw writingError(answer, destination) }
         guard let tag else {
-            guard let found = try await look(destination) else { throw ProviderError.refused(destination) }
+            guard let found = try await look(destination), found.kind == .file, found.size == source.size else {
+                throw ProviderError.refused(destination)
+            }
             return found
         }
         copy.version = ProviderVersion(tag)
