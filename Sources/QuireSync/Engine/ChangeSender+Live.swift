@@ -61,7 +61,7 @@ extension ChangeSender {
             throw SyncFailure(.park, "\(path): the provider published content that it was not allowed to")
         }
         acknowledge(local, item, checksum: checksum, fingerprint: file.fingerprint, sent: attributes)
-        context.recentUploads.note(local.id, item.version, now: context.clock.uptime())
+        context.recentUploads.note(item.version, now: context.clock.uptime())
     }
 
     /// Agrees to what was read, if it is one state of the document, and makes durable what is about to be sent.

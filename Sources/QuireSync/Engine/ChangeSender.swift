@@ -298,7 +298,7 @@ extension ChangeSender {
             try await put(snapshot, at: path, attributes, expecting: expecting)
         }
         acknowledge(local, item, checksum: snapshot.checksum, fingerprint: snapshot.fingerprint, sent: attributes)
-        context.recentUploads.note(local.id, item.version, now: context.clock.uptime())
+        context.recentUploads.note(item.version, now: context.clock.uptime())
         context.restless.remove(local.id)
         noteOpen(local, snapshot.fingerprint)
     }

@@ -144,6 +144,6 @@ struct LostAnswers: Sendable {
     private func acknowledge(_ intent: UploadIntent, _ found: RemoteItem) {
         let base = context.base(of: found, checksum: intent.checksum, sent: intent.fingerprint.mtime, mode: found.mode)
         context.acknowledge(intent.item, base, fingerprint: intent.fingerprint, known: nil)
-        context.recentUploads.note(intent.item, found.version, now: context.clock.uptime())
+        context.recentUploads.note(found.version, now: context.clock.uptime())
     }
 }

@@ -9,7 +9,8 @@ import Synchronization
 /// after a restart nothing is known of it.
 final class RecentUploads: Sendable {
     private struct State {
-        var sent: [ItemID: (version: ProviderVersion, at: Duration)] = [:]
+        /// When each version was sent.
+        var sent: [ProviderVersion: Duration] = [:]
         /// Of those, what the last listing, or the last changes, had at some path.
         var present: Set<ProviderVersion> = []
         /// When documents that were removed elsewhere were kept.
@@ -26,11 +27,19 @@ final class RecentUploads: Sendable {
     private static let mostRemoved = 100
 
     /// - Parameter now: the machine's uptime, as everywhere here.
-    func note(_ item: ItemID, _ version: ProviderVersion, now: Duration) {
+    func note(_ version: ProviderVersion, now: Duration) {
         state.withLock { state in
-            if state.sent.count >= Self.most { state.sent = state.sent.filter { now - $0.value.at < Self.span } }
+            if state.sent.count >= Self.most { state.sent = state.sent.filter { now - $0.value < Self.span } }
             guard state.sent.count < Self.most else { return }
-            state.sent[item] = (version, now)
+            state.sent[version] = now
+        }
+    }
+
+    /// The provider gives what it calls `before` another version by now, as some do when they move a document.
+    func follow(_ before: ProviderVersion, to version: ProviderVersion) {
+        guard before != version else { return }
+        state.withLock { state in
+            if let sent = state.sent[before] { state.sent[version] = sent }
         }
     }
 
@@ -39,19 +48,18 @@ final class RecentUploads: Sendable {
         state.withLock { state in
             state.present = []
             guard !state.sent.isEmpty else { return }
-            let versions = Set(state.sent.values.map(\.version))
-            for item in items where versions.contains(item.version) { state.present.insert(item.version) }
+            for item in items where state.sent[item.version] != nil { state.present.insert(item.version) }
         }
     }
 
-    /// Whether an item's version was sent a while ago, and is not known to be at the provider under some name.
+    /// Whether a version was sent a while ago, and is not known to be at the provider under some name.
     ///
     /// - Parameter isRemoved: the provider has nothing of it, rather than something else.
-    func isMissing(_ item: ItemID, _ version: ProviderVersion, isRemoved: Bool, now: Duration) -> Bool {
+    func isMissing(_ version: ProviderVersion, isRemoved: Bool, now: Duration) -> Bool {
         state.withLock { state in
-            guard let sent = state.sent[item], sent.version == version, now - sent.at < Self.span,
-                !state.present.contains(version)
-            else { return false }
+            guard let sent = state.sent[version], now - sent < Self.span, !state.present.contains(version) else {
+                return false
+            }
             guard isRemoved else { return true }
             state.kept.removeAll { now - $0 >= Self.span }
             guard state.kept.count < Self.mostRemoved else { return false }

@@ -265,6 +265,7 @@ struct SyncContext: Sendable {
         var moved = BaseRecord(container: container.id, item, checksum: base.checksum)
         if !provider.capabilities.attributes { (moved.mtime, moved.mode) = (base.mtime, base.mode) }
         if moved.kind == .file, let mode = moved.mode { announceSent(moved, mode) }
+        recentUploads.follow(base.version, to: moved.version)
         index.record(.baseMoved(container: container.id, from: from, moved))
         return moved
     }

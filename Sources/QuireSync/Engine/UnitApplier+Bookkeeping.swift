@@ -18,6 +18,7 @@ extension UnitApplier {
 
     func adopt(_ unit: TreeUnit) -> UnitOutcome {
         guard let remote = unit.remote, let local = unit.local else { return .nothing }
+        if let base = unit.base { context.recentUploads.follow(base.version, to: remote.version) }
         context.acknowledge(
             local.id, record(remote, knowing: unit), fingerprint: local.fingerprint, known: local.fingerprint)
         return .done

@@ -21,7 +21,7 @@ extension UnitApplier {
         guard let local = unit.local, let base = unit.base, local.content == .asBase, local.facts.kind == .file,
             local.facts.size > 0,
             context.recentUploads.isMissing(
-                local.id, base.version, isRemoved: unit.remote == nil, now: context.clock.uptime())
+                base.version, isRemoved: unit.remote == nil, now: context.clock.uptime())
         else { return nil }
         let (path, tree, staging) = (context.drivePath(local.path), context.tree, context.staging)
         let (versions, now) = (context.environment.versions, context.clock.now)
