@@ -43,7 +43,8 @@ extension EndToEnd {
                 let slow = Weather.Rule(fault: "delay", methods: ["PUT"], path: documents, seconds: 0.3)
                 let blind: [Weather.Rule] = [.init(fault: "private-locks"), .init(fault: "strip", path: documents)]
                 for front in crew.fronts { try front.set((conditions ? [] : blind) + [slow]) }
-                try await crew.work("edit", operations: 240, ofRound: 20) { _, _ in }
+                // Without conditions, as many as it takes to lose some surely.
+                try await crew.work("edit", operations: conditions ? 240 : 480, ofRound: 20) { _, _ in }
                 try await crew.settle()
                 // Devices keep as versions what a server loses of what they have just sent.
                 let found = try await crew.ledger(countsVersions: conditions)
