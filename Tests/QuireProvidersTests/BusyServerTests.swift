@@ -7,11 +7,6 @@ import Testing
 /// Servers that are in trouble at the moment when it is found out what they can do, and listings that do not end.
 @Suite("Probes and listings in bad weather")
 struct BusyServerTests {
-    private func client(_ server: LoopbackServer) -> S3Client {
-        let origin = HTTPOrigin(isSecure: false, host: "127.0.0.1", port: server.port)
-        return S3Client(S3Address(endpoint: origin, bucket: "b", prefix: ""), signer: nil)
-    }
-
     /// A store that answers each writing request but one as one with all conditions would.
     private func store(failing number: Int, with status: String) throws -> LoopbackServer {
         let count = Lock(0)
@@ -40,13 +35,13 @@ struct BusyServerTests {
     @Test("A store that is busy in the middle of the probe is not judged", arguments: [1, 2, 3, 4, 7])
     func busyStore(number: Int) async throws {
         let server = try store(failing: number, with: "503 Service Unavailable")
-        await #expect(throws: ProviderError.self) { try await S3Probe.run(client(server)) }
+        await #expect(throws: ProviderError.self) { try await S3Probe.run(server.store) }
     }
 
     @Test("The same store in good weather has all conditions")
     func goodStore() async throws {
         let server = try store(failing: -1, with: "")
-        #expect(try await S3Probe.run(client(server)).capabilities.conditionalWrites == .atomic)
+        #expect(try await S3Probe.run(server.store).capabilities.conditionalWrites == .atomic)
     }
 
     @Test("A server that fails the first lock for a moment is not taken for one without locks")
@@ -217,7 +212,7 @@ struct BusyServerTests {
             }
         ])
         do {
-            _ = try await client(server).listAll([])
+            _ = try await server.store.listAll([])
             Issue.record("it ended")
         } catch {
             #expect(error.code == .failed && error.message.contains("does not end"), "\(error)")
@@ -239,7 +234,7 @@ struct BusyServerTests {
         }
         do {
             if isStore {
-                _ = try await client(server).list([])
+                _ = try await server.store.list([])
             } else {
                 let transport = HTTPTransport(origin: HTTPOrigin(isSecure: false, host: "127.0.0.1", port: server.port))
                 let client = DAVClient(transport: transport, address: DAVAddress(origin: transport.origin, base: ""))

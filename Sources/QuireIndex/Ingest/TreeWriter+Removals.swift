@@ -19,7 +19,7 @@ extension TreeWriter {
         for path in paths {
             guard let base = try base(container, at: path) else { continue }
             try db.run(
-                "UPDATE bases SET removal = \(RemovalState.begun.rawValue) WHERE id = ?", .integer(base.id))
+                "UPDATE bases SET removal = ? WHERE id = ?", .integer(RemovalState.begun.rawValue), .integer(base.id))
         }
     }
 
@@ -29,11 +29,12 @@ extension TreeWriter {
     /// A rescan has seen all that is there: what is missing was removed, all else stays.
     func endRemovals() throws { try setRemovals(.left, .none) }
 
-    /// Finds them by the index of those few, which it takes a number in the text for.
+    /// Finds them by the index of those few, which takes the words that it was made with.
     private func setRemovals(
         _ before: RemovalState, _ after: RemovalState, _ condition: String = "", _ values: SQLValue...
     ) throws {
         try db.run(
-            "UPDATE bases SET removal = \(after.rawValue) WHERE removal = \(before.rawValue)\(condition)", values)
+            "UPDATE bases INDEXED BY bases_removal SET removal = ? WHERE removal <> 0 AND removal = ?\(condition)",
+            [.integer(after.rawValue), .integer(before.rawValue)] + values)
     }
 }

@@ -63,9 +63,7 @@ extension S3Provider {
             if abilities.keepsDirectories, let version {
                 try await vacancy.vacate(path, version)
             } else {
-                try await client.delete(
-                    client.address.directoryKey(path),
-                    version.map { abilities.deletesChecked ? .version(abilities.tag($0)) : .none } ?? .none)
+                try await client.delete(client.address.directoryKey(path), deletion(of: version))
             }
         if [409, 412].contains(removed.status) { throw ProviderError.refused(path) }
         guard removed.isSuccess || removed.status == 404 else {
@@ -73,15 +71,20 @@ extension S3Provider {
         }
     }
 
+    /// What the store is to check, if it does when something is removed.
+    private func deletion(of version: ProviderVersion?) -> S3Client.Condition {
+        guard abilities.deletesChecked, let version else { return .none }
+        return .version(abilities.tag(version))
+    }
+
     /// Removes a file of this version.
     func remove(_ path: RelativePath, version: ProviderVersion) async throws(ProviderError) {
-        let condition: S3Client.Condition = abilities.deletesChecked ? .version(abilities.tag(version)) : .none
         var vacates = abilities.removesByVacancy
         if !vacates { vacates = try await vacancy.isDirectoryWithContent(path) }
         let answer =
             vacates
             ? try await vacancy.vacate(path, version)
-            : try await client.delete(client.address.key(path), condition)
+            : try await client.delete(client.address.key(path), deletion(of: version))
         if answer.isSuccess { return }
         switch answer.status {
         case 404: throw ProviderError.notFound(path)

@@ -78,13 +78,12 @@ struct S3Vacancy: Sendable {
 
     /// Whether nothing but a vacancy is in the place; what others have left becomes one.
     private func isVacant(_ path: RelativePath) async throws(ProviderError) -> Bool {
-        guard abilities.keepsDirectories else {
+        let key = client.address.directoryKey(path)
+        let there = abilities.keepsDirectories ? try await client.look(key) : nil
+        guard let there, there.isSuccess else {
+            // Also one that took the place of a document which was no directory, or whose directory the store has forgotten.
             return try await S3Sign(client.look(client.address.key(path))) == .vacancy
         }
-        let key = client.address.directoryKey(path)
-        let there = try await client.look(key)
-        // One that took the place of a document which was no directory, or whose directory the store has forgotten.
-        guard there.isSuccess else { return try await S3Sign(client.look(client.address.key(path))) == .vacancy }
         guard try await client.objects(below: path).isEmpty else { return false }
         if S3Sign(there) == .vacancy { return true }
         // What has no content of its own has an empty tag, whatever the answer says.

@@ -17,11 +17,7 @@ struct S3ChecksumTests {
                 peer.answer("200 OK", [], "<CopyObjectResult><ETag>\"1\"</ETag></CopyObjectResult>")
             }
         ])
-        let client = S3Client(
-            S3Address(
-                endpoint: HTTPOrigin(isSecure: false, host: "127.0.0.1", port: server.port), bucket: "b", prefix: ""),
-            signer: nil)
-        let copied = try await client.copy([0x61], unchanged: nil, to: [0x62], .none, size: .zero)
+        let copied = try await server.store.copy([0x61], unchanged: nil, to: [0x62], .none, size: .zero)
         #expect(copied.answer.isSuccess && copied.entityTag == "1")
     }
 

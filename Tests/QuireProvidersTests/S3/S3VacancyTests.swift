@@ -190,7 +190,7 @@ struct S3VacancyTests {
         arguments: [500, 503, 401])
     func busy(status: Int) async throws {
         let server = try LoopbackServer(steps: [{ peer, _ in peer.answer("\(status) No") }])
-        let client = client(server)
+        let client = server.store
         let vacancy = S3Vacancy(client: client, abilities: S3Abilities(deletesChecked: true, keepsDirectories: true))
         await #expect(throws: ProviderError.self) { try await vacancy.isDirectoryWithContent("a") }
         await #expect(throws: ProviderError.self) { try await client.look([0x61]) }
@@ -208,18 +208,13 @@ struct S3VacancyTests {
                 }
             }
         ])
-        let client = client(server)
+        let client = server.store
         let vacancy = S3Vacancy(client: client, abilities: S3Abilities(deletesChecked: true, keepsDirectories: true))
         await #expect(throws: ProviderError.self) {
             try await vacancy.publish("a", .absent) { (condition) async throws(ProviderError) in
                 try await client.put([0x61], .bytes([]), condition)
             }
         }
-    }
-
-    private func client(_ server: LoopbackServer) -> S3Client {
-        let origin = HTTPOrigin(isSecure: false, host: "127.0.0.1", port: server.port)
-        return S3Client(S3Address(endpoint: origin, bucket: "b", prefix: ""), signer: nil)
     }
 
     @Test("A vacancy that is no directory to the store is in nobody's way, either", arguments: stores)

@@ -2,6 +2,8 @@ import Glibc
 import QuireCore
 import Synchronization
 
+@testable import QuireProviders
+
 /// A server on loopback that a test scripts byte by byte: one thread a connection, no rules of its own.
 final class LoopbackServer: Sendable {
     /// One connection.
@@ -127,6 +129,12 @@ final class LoopbackServer: Sendable {
                 steps[index](peer, request)
             }
         }
+    }
+
+    /// The bucket `b` of it, as a store that is open to everybody.
+    var store: S3Client {
+        let origin = HTTPOrigin(isSecure: false, host: "127.0.0.1", port: port)
+        return S3Client(S3Address(endpoint: origin, bucket: "b", prefix: ""), signer: nil)
     }
 
     deinit { _ = shutdown(listener, Int32(SHUT_RDWR)) }
