@@ -15,9 +15,7 @@ extension EndToEnd {
             let operations = Machine.setting("QUIRE_CONVERGENCE_OPERATIONS", standard: 10_000)
             try await withCrew(server) { crew in
                 let begun = Date()
-                try await crew.work(operations: operations) { device, random in
-                    try await crew.trouble(device, &random)
-                }
+                try await crew.work(operations: operations)
                 let worked = Date().timeIntervalSince(begun)
                 try await crew.settle()
                 try await crew.expectSameTrees()
@@ -40,12 +38,14 @@ extension EndToEnd {
         func control(server: String, conditions: Bool) async throws {
             try await withCrew(server) { crew in
                 let documents = "^(?!.*/[.]quire)"
-                let slow = Weather.Rule(fault: "delay", methods: ["PUT"], path: documents, seconds: 0.3)
+                let together = Weather.Rule(fault: "meet", methods: ["PUT"], path: documents, seconds: 1)
                 let blind: [Weather.Rule] = [.init(fault: "private-locks"), .init(fault: "strip", path: documents)]
-                for front in crew.fronts { try front.set((conditions ? [] : blind) + [slow]) }
-                // Without conditions, as many as it takes to lose some surely.
-                try await crew.work("edit", operations: conditions ? 240 : 480, ofRound: 20) { _, _ in }
-                try await crew.settle()
+                for _ in 0..<3 {
+                    for front in crew.fronts { try front.set((conditions ? [] : blind) + [together]) }
+                    try await crew.editApart(count: 8)
+                    await crew.sync()
+                    try await crew.settle()
+                }
                 // Devices keep as versions what a server loses of what they have just sent.
                 let found = try await crew.ledger(countsVersions: conditions)
                 print("\(server) \(conditions ? "with" : "without") conditions: QUIRE_SEED=\(crew.seed), \(found)")
@@ -86,6 +86,7 @@ private final class Crew: @unchecked Sendable {
     private var reader: Drive?
     /// Operations that did something.
     var done = 0
+    private var rounds = 0
     /// How often what went wrong.
     var troubles: [String: Int] = [:]
 
@@ -100,23 +101,19 @@ private final class Crew: @unchecked Sendable {
 
     private func book(_ drive: Drive) -> String { "\(workspace.root)/\(drive.name).book" }
 
-    /// So many operations at least, in rounds; in each the devices work at the same time, and `trouble` comes over some.
-    ///
-    /// - Parameters:
-    ///   - verb: `ledger.py`'s.
-    ///   - ofRound: a device's operations in one round.
-    func work(
-        _ verb: String = "work", operations: Int, ofRound: Int = 100,
-        trouble: @escaping @Sendable (Int, inout SeededRandom) async throws -> Void
-    ) async throws {
-        let rounds = operations / (ofRound * drives.count) + 1
+    /// So many operations at least, in rounds; in each the devices work at the same time, and trouble comes over some.
+    func work(operations: Int) async throws {
+        let ofRound = 100
+        let most = 2 * (operations / (ofRound * drives.count) + 1)
         // Some end early, with their daemon.
-        for round in 1...2 * rounds where done < operations {
+        while done < operations, rounds < most {
+            rounds += 1
+            let round = rounds
             let ends = try await withThrowingTaskGroup(of: Int.self) { group in
                 for device in drives.indices {
                     group.addTask { [self] in
                         var random = SeededRandom(seed: UInt64(seed * 1000 + round * 10 + device))
-                        async let done = operate(verb, device, round, ofRound)
+                        async let done = operate("work", device, round, ofRound)
                         try await trouble(device, &random)
                         return try await done
                     }
@@ -129,6 +126,25 @@ private final class Crew: @unchecked Sendable {
         }
     }
 
+    /// Edits of the same few documents, after which what all have written waits for its upload.
+    ///
+    /// - Parameter count: a device's edits.
+    func editApart(count: Int) async throws {
+        rounds += 1
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for (device, drive) in drives.enumerated() {
+                group.addTask { [self] in
+                    // What is to be edited is here.
+                    try await drive.sh("find . -type f -exec cat {} +")
+                    try await drive.quire("pause").require(0)
+                    _ = try await operate("edit", device, rounds, count)
+                }
+            }
+            try await group.waitForAll()
+        }
+        for drive in drives { try await drive.quire("resume").require(0) }
+    }
+
     private func operate(_ verb: String, _ device: Int, _ round: Int, _ count: Int) async throws -> Int {
         let drive = drives[device]
         let arguments = [
@@ -139,7 +155,7 @@ private final class Crew: @unchecked Sendable {
     }
 
     /// Nothing, a way that is cut, bad weather, or the end of the daemon, for the rest of the round.
-    func trouble(_ device: Int, _ random: inout SeededRandom) async throws {
+    private func trouble(_ device: Int, _ random: inout SeededRandom) async throws {
         let kind = Int.random(in: 0..<10, using: &random)
         let moment = Double.random(in: 0...0.8, using: &random)
         try await Task.sleep(for: .seconds(moment))
@@ -185,7 +201,7 @@ private final class Crew: @unchecked Sendable {
             try await drives[device].quire("resume").require(0)
         }
         for _ in 0..<12 {
-            for drive in drives { _ = await drive.quire("sync", "--timeout", "100", limitSeconds: 120) }
+            await sync()
             var isDone = true
             for drive in drives where try await removeHeld(drive) { isDone = false }
             var trees: Set<String> = []
@@ -198,6 +214,11 @@ private final class Crew: @unchecked Sendable {
             let errors = try status("errors").array.map { try $0("message").string }
             guard waiting == 0, errors.isEmpty else { throw Trouble("\(drive.name) is not done: \(status)") }
         }
+    }
+
+    /// Waits until nothing waits, or what does is told.
+    func sync() async {
+        for drive in drives { _ = await drive.quire("sync", "--timeout", "100", limitSeconds: 120) }
     }
 
     /// Does what `quire status` asks for where another device removed a document while it was renamed here without its

@@ -1,7 +1,7 @@
 """Many people's work on one account, and the book in which it is kept what must be there afterwards.
 
 usage: ledger.py work DIRECTORY BOOK DEVICE SEED COUNT   so many random operations on one device
-       ledger.py edit DIRECTORY BOOK DEVICE SEED COUNT   edits of the same few documents, with time for others in between
+       ledger.py edit DIRECTORY BOOK DEVICE SEED COUNT   edits of the same few documents
        ledger.py check BOOK… -- DIRECTORY…               tells what was lost
 
 Every document holds one text that nobody else ever writes. A text is in the book from the moment its fsync returned, and
@@ -22,8 +22,6 @@ NAMES = ["a", "b", "c", "d.txt", "e e"]
 FEW = ["a", "b", "c"]
 # What is in one that somebody left, who had no patience, is promised to nobody.
 TEMPORARY = ".goutputstream-ledger"
-# What somebody edits again at once was read, and is promised no more.
-REST = 0.8
 # Whoever waits for content that does not come in this time goes on with something else, as with Ctrl-C. What is promised by
 # then stays so, and nothing is promised that was not done.
 PATIENCE = 1.0
@@ -170,7 +168,6 @@ class Device:
         return self.rewrite(path) if kind < 17 else self.replace(path)
 
     def edit(self):
-        time.sleep(self.chance.uniform(0, REST))
         path = self.path(self.chance.choice(FEW))
         if not os.path.exists(path):
             return self.create(path)
@@ -192,7 +189,7 @@ class Device:
 
     @staticmethod
     def patiently(step):
-        signal.setitimer(signal.ITIMER_REAL, PATIENCE + REST)
+        signal.setitimer(signal.ITIMER_REAL, PATIENCE)
         try:
             step()
         finally:

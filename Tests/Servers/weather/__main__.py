@@ -16,6 +16,7 @@ import json
 import sys
 
 from front import Front
+from meetings import Meetings
 
 
 VERBS = ("open", "set", "count", "up", "down", "cut")
@@ -25,13 +26,14 @@ class Weather:
     def __init__(self, seed):
         self.seed = seed
         self.fronts = {}
+        self.meetings = Meetings()
 
     async def obey(self, command):
         verb = next(verb for verb in VERBS if verb in command)
         name = command[verb]
         if verb == "open":
             host, port = command["to"].rsplit(":", 1)
-            front = self.fronts[name] = Front(host, int(port), f"{self.seed} {name}")
+            front = self.fronts[name] = Front(host, int(port), f"{self.seed} {name}", self.meetings)
             await front.up()
             return {"port": front.port}
         front = self.fronts[name]

@@ -3,13 +3,16 @@
 A rule is an object:
     {"fault": NAME, "chance": 0.2, "methods": ["PUT"], "path": REGEX, "skip": 0, "times": 3, …}
 All but `fault` may be missing. `path` is searched for in the target as it is sent, `skip` lets so many matching requests
-pass first, `times` ends the rule. The first rule that matches and whose chance falls decides; `delay` and `strip` let
+pass first, `times` ends the rule. The first rule that matches and whose chance falls decides; the first five faults let
 the rules after them decide, too.
 
 fault           what the client meets                                                  more
 delay           the request waits                                                      seconds
+meet            the request waits, not longer, for one of another front that has its   seconds
+                target, which goes on as long after the first was answered
 strip           the request arrives without its conditions
 private-locks   locks are granted without asking the server: others do not see them
+date            the answer's Date is so many seconds off                               seconds
 silence         no answer, for ever
 reset-request   the connection is reset before anything was passed on
 reset-body      … after half of the request's body
@@ -21,7 +24,6 @@ lost            the server does it, the answer is another status                
 etag            an entity tag that is not the server's
 flip            one byte of the answer's body is another
 flip-body       … of the request's body
-date            the answer's Date is so many seconds off                               seconds
 garbage         the answer's body is none that was meant
 endless         a listing that never ends
 """
@@ -29,7 +31,7 @@ import collections
 import random
 import re
 
-THROUGH = ("delay", "strip", "private-locks", "date")
+THROUGH = ("delay", "meet", "strip", "private-locks", "date")
 
 
 class Rules:

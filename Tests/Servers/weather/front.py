@@ -1,5 +1,6 @@
 """One way to a server: a port of its own, with rules of its own."""
 import asyncio
+import contextlib
 import os
 import socket
 import struct
@@ -20,8 +21,9 @@ class End(Exception):
 
 
 class Front:
-    def __init__(self, host, port, seed):
+    def __init__(self, host, port, seed, meetings):
         self.server = (host, port)
+        self.meetings = meetings
         self.rules = Rules(seed)
         self.locks = PrivateLocks()
         self.requests = 0
@@ -72,9 +74,16 @@ class Connection:
             self.front.requests += 1
             chosen = self.front.rules.decide(request)
             self.log("asked", request, [rule["fault"] for rule in chosen])
-            await self.exchange(request, {rule["fault"]: rule for rule in chosen}, chosen[-1] if chosen else {})
+            through = {rule["fault"]: rule for rule in chosen}
+            async with self.meeting(request, through.get("meet")):
+                await self.exchange(request, through, chosen[-1] if chosen else {})
             if request.closes:
                 return
+
+    def meeting(self, request, rule):
+        if rule is None:
+            return contextlib.nullcontext()
+        return self.front.meetings.meeting(self.front, request.target, rule.get("seconds", 1))
 
     async def exchange(self, request, through, rule):
         fault = rule.get("fault")
