@@ -29,6 +29,12 @@ struct DAVAbilities: Sendable, Hashable {
     var refusesExisting = false
     /// How the version a write replaces can be named.
     var condition = Condition.none
+    /// How the version that a MOVE takes can be named.
+    var moveCondition = Condition.none
+    /// What is moved keeps its version.
+    var movesVersions = false
+    /// A PUT is answered with the entity tag that a look finds then.
+    var tellsWritten = false
     /// A PUT shows nobody a part of what it brings, and leaves the old content when it is cut.
     var putsWhole = false
     /// Depth: infinity lists everything.
@@ -66,13 +72,21 @@ struct DAVAbilities: Sendable, Hashable {
         exists ? condition != .none && DAVVersion.condition(entityTag) != nil : refusesExisting
     }
 
+    /// The version of what a PUT has written, where the answer tells it.
+    func written(_ answer: HTTPAnswer) -> ProviderVersion? { tellsWritten ? DAVVersion.told(answer) : nil }
+
     /// The fields that let a write happen only where nothing is.
     var absent: HTTPFields { refusesExisting ? ["If-None-Match": "*"] : [:] }
 
     /// The fields that let a write happen only while the item has that entity tag; none where it has none.
     ///
     /// - Parameter url: of the item.
-    func unchanged(_ entityTag: String?, _ url: String) -> HTTPFields {
+    func unchanged(_ entityTag: String?, _ url: String) -> HTTPFields { Self.fields(condition, entityTag, url) }
+
+    /// As `unchanged`, for the MOVE of a document.
+    func unmoved(_ entityTag: String?, _ url: String) -> HTTPFields { Self.fields(moveCondition, entityTag, url) }
+
+    private static func fields(_ condition: Condition, _ entityTag: String?, _ url: String) -> HTTPFields {
         guard let tag = DAVVersion.condition(entityTag) else { return [:] }
         return switch condition {
         case .stateList: ["If": "<\(url)> ([\(tag)])"]

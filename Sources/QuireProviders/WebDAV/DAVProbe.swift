@@ -78,6 +78,7 @@ struct DAVProbe {
     private mutating func tryAll() async throws(ProviderError) {
         try await tryVersions()
         try await tryConditions()
+        try await tryMoves()
         try await tryLocks()
         try await tryStamps()
         let halves = DAVPutProbe(client: client, path: child("whole"), beside: child("beside"))
@@ -136,12 +137,16 @@ struct DAVProbe {
     private mutating func tryVersions() async throws(ProviderError) {
         var seen: [ProviderVersion] = []
         var document = DAVResource()
+        var isTold = true
         for round in 0..<4 {
             let answer = try await put(child("versions"), "\(round)")
             guard answer.isSuccess else { throw client.transport.error(answer, "the account cannot be written to") }
             document = try await resource(child("versions"), DAVBodies.identified)
-            seen.append(try document.item(child("versions"), stamps: false).version)
+            let version = try document.item(child("versions"), stamps: false).version
+            isTold = isTold && DAVVersion.told(answer) == version
+            seen.append(version)
         }
+        abilities.tellsWritten = isTold
         abilities.isTimeBased = Set(seen).count < seen.count
         abilities.history = try await Self.optional(client) { [client, document] (_) throws(ProviderError) in
             try await DAVHistoryProbe(client: client).run(document)
@@ -164,6 +169,42 @@ struct DAVProbe {
             let last = trial.unchanged(try await resource(path).entityTag, url)
             if try await delete(path, last).isSuccess { abilities.condition = condition }
             _ = try await put(path, "again")
+        }
+    }
+
+    private mutating func tryMoves() async throws(ProviderError) {
+        let (path, destination) = (child("moves"), child("moved"))
+        let url = client.address.url(path)
+        for condition in [DAVAbilities.Condition.stateList, .match] where abilities.moveCondition == .none {
+            var trial = abilities
+            trial.moveCondition = condition
+            _ = try await put(path, "one")
+            let wrong = trial.unmoved("\"quire-no-such-tag\"", url)
+            let isRefused = try await move(path, to: destination, wrong)?.status == 412
+            _ = try await delete(destination)
+            guard isRefused, try await put(path, "two").isSuccess else { continue }
+            let right = trial.unmoved(try await resource(path).entityTag, url)
+            guard !right.list.isEmpty else { continue }
+            if try await move(path, to: destination, right)?.isSuccess == true { abilities.moveCondition = condition }
+            _ = try await delete(destination)
+        }
+        guard try await put(path, "three").isSuccess else { return }
+        let before = try await version(path)
+        guard try await move(path, to: destination)?.isSuccess == true else { return }
+        abilities.movesVersions = try await version(destination) == before
+    }
+
+    /// A MOVE; nil where the server answers that it did a part of it, as some refuse it.
+    private func move(
+        _ path: RelativePath, to destination: RelativePath, _ fields: HTTPFields = [:]
+    ) async throws(ProviderError) -> HTTPAnswer? {
+        do throws(ProviderError) {
+            return try await sure { () throws(ProviderError) in
+                try await client.move(path, to: destination, overwrite: false, fields)
+            }
+        } catch {
+            guard error.code == .failed else { throw error }
+            return nil
         }
     }
 

@@ -77,6 +77,11 @@ enum DAVVersion {
         return ProviderVersion("e-\(core)")
     }
 
+    /// The version that an answer's own entity tag stands for; nil where it has none.
+    static func told(_ answer: HTTPAnswer) -> ProviderVersion? {
+        answer.fields["ETag"].flatMap(core).map { ProviderVersion("e-\($0)") }
+    }
+
     /// The tag as a condition names it, quoted; nil where there is none.
     static func condition(_ entityTag: String?) -> String? {
         guard let entityTag, let core = core(entityTag) else { return nil }

@@ -16,6 +16,9 @@ extension WebDAVProvider {
         }
     }
 
+    /// Moves what has the version that is expected, under a condition where the server heeds one, and looks at what has come
+    /// (`DAVFinding.isMoved`). What is surely another document goes back, where its old name is free; what may be one
+    /// stays. Either is refused: a pull finds out what is where.
     package func move(
         _ path: RelativePath, to destination: RelativePath, expecting version: ProviderVersion?
     ) async throws(ProviderError) -> RemoteItem {
@@ -26,26 +29,43 @@ extension WebDAVProvider {
         }
         try checkConnected()
         return try await changing([path, destination]) { (confirm) throws(ProviderError) in
-            let before = try await self.present(path, version).item
+            let before = try await self.present(path, version)
             _ = try await self.expect(destination, .absent)
             // Some servers make the directories that a MOVE needs.
             guard try await self.isDirectory(destination.parent) else { throw ProviderError.parentMissing(destination) }
             try await confirm()
-            let isDirectory = before.kind == .directory
+            let condition = self.condition(before, path)
             let answer = try await self.client.move(
-                path, to: destination, isDirectory: isDirectory, overwrite: false, size: before.size)
+                path, to: destination, isDirectory: before.item.kind == .directory, overwrite: false,
+                size: before.item.size, condition)
             guard answer.isSuccess else { throw try await self.refusal(answer, destination, "moved there") }
-            guard var after = try await self.look(destination)?.item else {
+            guard let after = try await self.look(destination) else {
                 throw ProviderError(.failed, "\(destination) was moved away at once by another program")
             }
-            guard after.kind == before.kind, after.size == before.size else {
-                // Another program wrote it in between. Where its old name is free, it goes back.
-                _ = try await self.client.move(destination, to: path, isDirectory: isDirectory, overwrite: false)
+            let isMoved = before.isMoved(
+                as: after, keepsVersion: self.abilities.movesVersions, isGuarded: !condition.list.isEmpty)
+            guard isMoved == true else {
+                if isMoved == false { await self.moveBack(after, destination, to: path) }
                 throw ProviderError.refused(path)
             }
-            if after.checksum == nil, after.version == before.version { after.checksum = before.checksum }
-            return after
+            var item = after.item
+            if item.checksum == nil, item.version == before.item.version { item.checksum = before.item.checksum }
+            return item
         }
+    }
+
+    /// The fields that let a MOVE happen only while what was found is at `path`; none for directories.
+    private func condition(_ found: DAVFinding, _ path: RelativePath) -> HTTPFields {
+        found.item.kind == .directory ? [:] : abilities.unmoved(found.entityTag, client.address.url(path))
+    }
+
+    /// Whatever becomes of the task. Where something is at the old name, or it changes again meanwhile, it stays.
+    private func moveBack(_ found: DAVFinding, _ path: RelativePath, to old: RelativePath) async {
+        await Task {
+            _ = try? await client.move(
+                path, to: old, isDirectory: found.item.kind == .directory, overwrite: false, size: found.item.size,
+                condition(found, path))
+        }.value
     }
 
     package func delete(_ path: RelativePath, expecting version: ProviderVersion?) async throws(ProviderError) {
@@ -68,7 +88,7 @@ extension WebDAVProvider {
     /// What is at `path`, if it has `version`; a directory may have any where none is named.
     private func present(
         _ path: RelativePath, _ version: ProviderVersion?
-    ) async throws(ProviderError) -> (item: RemoteItem, entityTag: String?) {
+    ) async throws(ProviderError) -> DAVFinding {
         guard let found = try await look(path) else { throw ProviderError.notFound(path) }
         guard version == nil ? found.item.kind == .directory : found.item.version == version else {
             throw ProviderError.refused(path)

@@ -117,13 +117,15 @@ extension WebDAVProvider {
         return found.item
     }
 
-    /// What is at `path` now, with the server's own entity tag; nil where nothing is, which is sure.
-    func look(_ path: RelativePath) async throws(ProviderError) -> (item: RemoteItem, entityTag: String?)? {
+    /// What is at `path` now; nil where nothing is, which is sure.
+    func look(_ path: RelativePath) async throws(ProviderError) -> DAVFinding? {
         // A server that deletes before it moves something there shows nothing for a moment.
         for pause in abilities.putsWhole ? [Duration.zero] : [.zero, .milliseconds(10), .milliseconds(40)] {
             if pause > .zero { try? await Task.sleep(for: pause) }
             if let found = try await resource(path) {
-                return (try found.item(path, stamps: abilities.stamps), found.entityTag)
+                return DAVFinding(
+                    item: try found.item(path, stamps: abilities.stamps), entityTag: found.entityTag,
+                    modified: found.modified)
             }
         }
         try await confirm()

@@ -9,6 +9,11 @@ extension WebDAVProvider {
         return try await put(path, body, attributes, expecting) { content.checksum }
     }
 
+    /// Publishes content, and takes what is there then for that, with its checksum: where it is of the same size, and of the
+    /// version that was sent, as far as the server tells which that was (`DAVAbilities.written`). Else it is refused,
+    /// as nothing that others may have written must get this checksum: a pull compares what is there with what was sent.
+    /// A server that tells no versions of what it has written is believed by the size.
+    ///
     /// - Parameter checksum: asked when the body was sent.
     func put(
         _ path: RelativePath, _ body: HTTPRequest.Body, _ attributes: RemoteAttributes, _ expecting: Precondition,
@@ -35,7 +40,7 @@ extension WebDAVProvider {
                 return try await self.stamped(after, attributes)
             }
         } catch {
-            if let staged { await client.discard(staged) }
+            if let staged { await client.discard(staged.path) }
             throw error
         }
     }
@@ -81,7 +86,7 @@ extension WebDAVProvider {
     /// What is at `path`, if the precondition holds.
     func expect(
         _ path: RelativePath, _ expecting: Precondition
-    ) async throws(ProviderError) -> (item: RemoteItem, entityTag: String?)? {
+    ) async throws(ProviderError) -> DAVFinding? {
         let found = try await look(path)
         switch expecting {
         case .absent:
@@ -127,32 +132,48 @@ extension WebDAVProvider {
         return item
     }
 
+    /// Content that was sent to a name of its own, where nobody else writes.
+    private struct Staged: Sendable {
+        let path: RelativePath
+        /// The one that it has in its place, too; nil where that cannot be told.
+        let version: ProviderVersion?
+    }
+
     /// Publishes content and looks at what is there then.
+    ///
+    /// - Throws: `.conditionFailed` also where that has another version than what was sent.
     private func write(
-        _ path: RelativePath, _ body: HTTPRequest.Body, _ staged: RelativePath?,
-        over before: (item: RemoteItem, entityTag: String?)?, isRepeated: Bool = false
+        _ path: RelativePath, _ body: HTTPRequest.Body, _ staged: Staged?, over before: DAVFinding?,
+        isRepeated: Bool = false
     ) async throws(ProviderError) -> RemoteItem {
         let answer: HTTPAnswer
+        let version: ProviderVersion?
         if let staged {
             answer = try await client.move(
-                staged, to: path, overwrite: before != nil, size: ByteCount(body.length))
+                staged.path, to: path, overwrite: before != nil, size: ByteCount(body.length))
+            version = staged.version
         } else {
             let condition =
                 before.map { abilities.unchanged($0.entityTag, client.address.url(path)) } ?? abilities.absent
             answer = try await client.put(path, body, isRepeated ? [:] : condition)
+            version = abilities.written(answer)
         }
         guard answer.isSuccess else { throw try await refusal(answer, path, "written") }
-        guard let after = try await look(path)?.item else { throw ProviderError.refused(path) }
+        guard let after = try await look(path)?.item, version == nil || version == after.version else {
+            throw ProviderError.refused(path)
+        }
         return after
     }
 
     /// Sends content to a name of its own.
-    private func stage(_ body: HTTPRequest.Body, _ path: RelativePath) async throws(ProviderError) -> RelativePath {
+    private func stage(_ body: HTTPRequest.Body, _ path: RelativePath) async throws(ProviderError) -> Staged {
         let staged = StoreLayout.staging()
         do throws(ProviderError) {
             let answer = try await client.put(staged, body)
             guard answer.isSuccess else { throw client.error(answer, path, "written") }
-            return staged
+            guard abilities.movesVersions else { return Staged(path: staged, version: nil) }
+            if let version = abilities.written(answer) { return Staged(path: staged, version: version) }
+            return Staged(path: staged, version: try await look(staged)?.item.version)
         } catch {
             await client.discard(staged)
             throw error

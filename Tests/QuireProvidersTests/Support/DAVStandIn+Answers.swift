@@ -32,6 +32,11 @@ extension DAVStandIn.State {
         }
         if let troubled = troubled(request) { return troubled }
         if let told = tellHistory(request) { return told }
+        if manners.heedsTags.contains(request.method), let condition = request.fields["if"],
+            !condition.contains("[\"\(nodes[request.path]?.tag ?? 0)\"]")
+        {
+            return ("412 Precondition Failed", "")
+        }
         switch request.method {
         case "PROPFIND": return list(request)
         case "REPORT": return report(request)
@@ -113,7 +118,9 @@ extension DAVStandIn.State {
         guard nodes[path]?.isCollection != true else { return ("405 Method Not Allowed", "") }
         let isNew = nodes[path] == nil
         if !isNew, request.fields["if-none-match"] == "*" { return ("412 Precondition Failed", "") }
-        return write(path, request.body) ? (isNew ? "201 Created" : "204 No Content", "") : ("409 Conflict", "")
+        guard write(path, request.body) else { return ("409 Conflict", "") }
+        if let written = manners.writtenTag { fields.append("ETag: \"\(written == .another ? "w" : "")\(tag)\"") }
+        return (isNew ? "201 Created" : "204 No Content", "")
     }
 
     private mutating func stamp(_ request: DAVStandInRequest) -> Answer {
@@ -141,7 +148,12 @@ extension DAVStandIn.State {
             for other in names where other != name { move("\(request.path)/\(other)", to: "\(destination)/\(other)") }
             return ("207 Multi-Status", multistatus(refusal("\(request.path)/\(name)")))
         }
-        return move(request.path, to: destination) ? ("201 Created", "") : ("409 Conflict", "")
+        guard move(request.path, to: destination) else { return ("409 Conflict", "") }
+        if manners.movesRetag, nodes[destination]?.isCollection == false {
+            tag += 1
+            nodes[destination]?.tag = tag
+        }
+        return ("201 Created", "")
     }
 
     // MARK: - what other programs do

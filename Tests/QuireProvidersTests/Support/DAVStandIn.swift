@@ -40,6 +40,13 @@ final class DAVStandIn: Sendable {
         case upwards
     }
 
+    enum WrittenTag: Sendable {
+        /// The one that listings have.
+        case listed
+        /// One of its own kind.
+        case another
+    }
+
     struct Manners: Sendable, Hashable {
         var tokens: Tokens?
         var tags = Tags.none
@@ -69,6 +76,12 @@ final class DAVStandIn: Sendable {
         var flips = 0
         /// Has locks, each of the one path that is named.
         var locks = false
+        /// Methods that heed an `If` with an entity tag, as `If: <url> (["tag"])`.
+        var heedsTags: Set<String> = []
+        /// A MOVE gives a document a new entity tag.
+        var movesRetag = false
+        /// The entity tag that a PUT is answered with; nil for none.
+        var writtenTag: WrittenTag?
     }
 
     /// What a proxy before the server answers in its place.

@@ -10,6 +10,9 @@ struct DAVProbeTests {
         var abilities = DAVAbilities()
         abilities.locks = true
         abilities.putsWhole = form != .rclone
+        abilities.movesVersions = true
+        abilities.moveCondition = form == .nginx || form == .rclone ? .none : .stateList
+        abilities.tellsWritten = form != .apache && form != .nginx
         switch form {
         case .apache:
             (abilities.refusesExisting, abilities.condition) = (true, .stateList)
