@@ -66,8 +66,8 @@ struct DAVTakenPlaceTests {
     @Test(
         "What is written over a document right after it was sent does not get its checksum",
         arguments: [
-            Manners(writtenTag: .listed), Manners(refusesHalves: true, writtenTag: .listed),
-            Manners(refusesHalves: true),
+            Manners(writtenTag: .listed), Manners(halfRefusal: "413 Content Too Large", writtenTag: .listed),
+            Manners(halfRefusal: "413 Content Too Large"),
         ])
     func overwritten(manners: Manners) async throws {
         let (server, provider, item) = try await account(manners)
@@ -92,7 +92,8 @@ struct DAVTakenPlaceTests {
         "What is sent is known by the answer's entity tag where that is the one of listings",
         arguments: [DAVStandIn.WrittenTag?.none, .listed, .another], [false, true])
     func written(tag: DAVStandIn.WrittenTag?, isStaged: Bool) async throws {
-        let (server, provider, item) = try await account(Manners(refusesHalves: isStaged, writtenTag: tag))
+        let (server, provider, item) = try await account(
+            Manners(halfRefusal: isStaged ? "413 Content Too Large" : nil, writtenTag: tag))
         let sent = try await provider.put(
             "a", direct: Self.content("sent"), attributes: Bench.attributes(), expecting: .version(item.version))
         #expect(sent.checksum == ContentChecksum.sha256(of: Array("sent".utf8)))
