@@ -205,6 +205,19 @@ import Testing
         #expect(try device.isDataless("doc"))
     }
 
+    @Test("What came in parts is compared with the checksum that only a look at the document tells", arguments: [true, false])
+    func toldChecksum(isRight: Bool) async throws {
+        let (device, faulty) = try await device()
+        #expect(try await device.index.item(drivePath: "doc")?.base?.checksum == nil)
+        faulty.tell(ContentChecksum.sha256(of: isRight ? bytes : [1]), of: "doc")
+        if isRight {
+            #expect(try await device.service.download("doc") == 1)
+        } else {
+            await #expect { try await device.service.download("doc") } throws: { "\($0)".contains("SHA-256") }
+        }
+        #expect(try device.isDataless("doc") == !isRight)
+    }
+
     @Test("Where the provider has no parts, the document comes whole")
     func noParts() async throws {
         let (device, faulty) = try await device()

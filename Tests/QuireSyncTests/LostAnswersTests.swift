@@ -187,6 +187,42 @@ import Testing
         #expect(memory.contents(at: "third") != nil && memory.contents(at: "doc") == nil)
     }
 
+    /// A device that has moved `dir/doc` to `doc` where the copy was made, and the original is there still.
+    private func halfMoved(isDataless: Bool) async throws -> (Device, MemoryProvider) {
+        let (device, faulty, memory) = try await forgetful()
+        if isDataless { #expect(try await device.service.evict("dir/doc") == 1) }
+        faulty.inject(Fault(.move, .failBefore(cut)))
+        try device.rename("dir/doc", "doc")
+        #expect(await device.sync() != .settled)
+        let time = try device.tree.requiredStatus(at: "doc").mtime
+        memory.edit { $0.write("doc", .file(Array("text".utf8)), mtime: time) }
+        faulty.tell(ContentChecksum.sha256(of: Array("text".utf8)), of: "doc")
+        return (device, memory)
+    }
+
+    @Test("A move that made a copy only is ended where the content is here; else both names have it")
+    func halfMoved() async throws {
+        for isDataless in [false, true] {
+            let (device, memory) = try await halfMoved(isDataless: isDataless)
+            try await settle(device)
+            let names: Set<RelativePath> = isDataless ? ["dir", "dir/doc", "doc"] : ["dir", "doc"]
+            #expect(try Set(device.listing().keys) == names)
+            #expect(Set(memory.items.map(\.path)) == names)
+            #expect(try await device.open("doc") == "text")
+        }
+    }
+
+    @Test("What goes from its new name while its move is ended is kept as a version")
+    func halfMovedAndRemoved() async throws {
+        let (device, memory) = try await halfMoved(isDataless: false)
+        clock.advance(.seconds(120))
+        let context = try #require(device.service.engines.first).context
+        #expect(try await LostAnswers(context: context).find(again: true) == 1)
+        memory.edit { $0.remove("doc") }
+        try await settle(device)
+        #expect(try device.kept() == ["text"])
+    }
+
     @Test("What another device wrote meanwhile is a conflict as ever")
     func anotherDevice() async throws {
         let (device, _) = try await device()

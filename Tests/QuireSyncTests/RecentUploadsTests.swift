@@ -11,13 +11,6 @@ import Testing
     let clock = TestClock()
     let memory = MemoryProvider(capabilities: MemoryProvider.plain)
 
-    private func kept(_ device: Device) throws -> [String] {
-        let versions = device.home.keptVersions
-        return try versions.items().flatMap { try versions.list($0) }.map {
-            Device.text(of: try OwnedDescriptor.open($0.path, 0))
-        }
-    }
-
     @Test("What was uploaded a while ago and is nowhere at the provider is kept as a version", arguments: Loss.allCases)
     func lost(loss: Loss) async throws {
         let device = try Device("one", provider: memory, clock: clock)
@@ -33,7 +26,7 @@ import Testing
         }
         #expect(await device.sync() == .settled)
         #expect(try device.tree.status(at: "doc") == nil || loss != .removed)
-        #expect(try kept(device) == ["only copy"])
+        #expect(try device.kept() == ["only copy"])
     }
 
     @Test("What was moved there, or uploaded long ago, or by another device, is not")
@@ -53,7 +46,7 @@ import Testing
         }
         #expect(await device.sync() == .settled)
         #expect(try device.listing().keys.sorted { "\($0)" < "\($1)" } == ["elsewhere", "theirs"])
-        #expect(try kept(device) == [])
+        #expect(try device.kept() == [])
     }
 
     @Test("Of a directory that another device deletes hardly anything is kept")
@@ -66,6 +59,6 @@ import Testing
         memory.edit { $0.remove("dir") }
         #expect(await device.sync() == .settled)
         #expect(try device.listing().count == 1)
-        #expect(try kept(device).count == 100)
+        #expect(try device.kept().count == 100)
     }
 }

@@ -8,6 +8,8 @@ package final class FaultyProvider: DocumentProvider {
     package let inner: any DocumentProvider
     /// Innermost lock: nothing else is taken while it is held.
     private let script = Lock(FaultScript())
+    /// Innermost lock: nothing else is taken while it is held.
+    private let checksums = Lock<[RelativePath: ContentChecksum]>([:])
 
     package init(_ inner: any DocumentProvider) { self.inner = inner }
 
@@ -20,6 +22,9 @@ package final class FaultyProvider: DocumentProvider {
     package func announce(_ changes: [AnnouncedChange]?) async throws(ProviderError) {
         try await passing(.announce, nil) { () async throws(ProviderError) in try await inner.announce(changes) }
     }
+
+    /// Whoever looks at this document alone is told this checksum.
+    package func tell(_ checksum: ContentChecksum, of path: RelativePath) { checksums.withLock { $0[path] = checksum } }
 
     /// While false every call throws `.unavailable` without asking the provider beneath.
     package var isAvailable: Bool {
@@ -46,7 +51,9 @@ package final class FaultyProvider: DocumentProvider {
     }
 
     package func item(at path: RelativePath) async throws(ProviderError) -> RemoteItem? {
-        try await passing(.item, path) { () async throws(ProviderError) in try await inner.item(at: path) }
+        var item = try await passing(.item, path) { () async throws(ProviderError) in try await inner.item(at: path) }
+        if let checksum = checksums.withLock({ $0[path] }) { item?.checksum = checksum }
+        return item
     }
 
     package func fetch(

@@ -79,7 +79,11 @@ struct LostAnswers: Sendable {
         return found
     }
 
-    /// What is at the new place, if it is what was moved there. A move by copy and deletion that did the first only is ended.
+    /// What is at the new place, if it is what was moved there.
+    ///
+    /// A move by copy and deletion that did the first only is ended, by a device that has the content and keeps it as a version
+    /// should it be nowhere then: another device may remove the new name at this moment, or be ending a move the other way.
+    /// Without the content here, both names have it.
     private func moved(_ move: OpenMove) async throws(SyncFailure) -> RemoteItem? {
         let (provider, base) = (context.provider, move.base)
         let there = try await context.ask { () throws(ProviderError) in try await provider.item(at: move.to) }
@@ -89,10 +93,20 @@ struct LostAnswers: Sendable {
         let here = try await context.ask { () throws(ProviderError) in try await provider.item(at: move.from) }
         guard let here else { return there }
         guard here.kind == .file, Self.isSame(here, base) else { return nil }
+        guard try await hasContent(of: move) else { return there }
+        context.recentUploads.note(there.version, now: context.clock.uptime())
         try await context.ask { () throws(ProviderError) in
             try await provider.delete(move.from, expecting: here.version)
         }
         return there
+    }
+
+    private func hasContent(of move: OpenMove) async throws(SyncFailure) -> Bool {
+        let path = context.drivePath(move.to)
+        let (status, mark) = try await context.store { () throws(StoreError) in
+            try Placeholder.look(at: path, in: context.tree)
+        }
+        return status?.kind == .file && mark == .none
     }
 
     /// Whether a file is the base's, as checksums tell: some providers give what is moved another version, and versions that

@@ -276,6 +276,14 @@ final class Device {
         return found
     }
 
+    /// The texts of all kept versions.
+    func kept() throws -> [String] {
+        let versions = home.keptVersions
+        return try versions.items().flatMap { try versions.list($0) }.map {
+            Device.text(of: try OwnedDescriptor.open($0.path, 0))
+        }
+    }
+
     @discardableResult
     func sync() async -> SyncResult { await service.syncNow(timeout: nil) }
 }
