@@ -205,7 +205,9 @@ import Testing
         #expect(try device.isDataless("doc"))
     }
 
-    @Test("What came in parts is compared with the checksum that only a look at the document tells", arguments: [true, false])
+    @Test(
+        "What came in parts is compared with the checksum that only a look at the document tells",
+        arguments: [true, false])
     func toldChecksum(isRight: Bool) async throws {
         let (device, faulty) = try await device()
         #expect(try await device.index.item(drivePath: "doc")?.base?.checksum == nil)

@@ -12,20 +12,19 @@ struct DAVFinding: Sendable {
 extension DAVFinding {
     /// Whether what a MOVE has brought to its new place is this; nil where that cannot be told.
     ///
-    /// RFC 4918 does not say what becomes of an entity tag. Most servers keep it: there another version is another document,
-    /// unless both have one checksum. Where what is moved gets a new tag, the condition that the MOVE was sent with has to do,
-    /// or else the size and the time of change: in whole seconds, but of documents of which one was in the place of the other a
-    /// moment ago. Directories have no versions.
+    /// RFC 4918 does not say what becomes of an entity tag. Most servers keep it, but not where they copy, as from one disk to
+    /// another. There the condition that the MOVE was sent with has to do, or, where no document keeps its tag, the
+    /// time of change: in whole seconds, but of documents of which one was in the place of the other a moment ago. Directories
+    /// have no versions.
     ///
     /// - Parameters:
-    ///   - keepsVersion: the server keeps the versions of what it moves.
+    ///   - keepsVersion: the server keeps the versions of what it moves, as a rule.
     ///   - isGuarded: the server was told which version to move, and heeds that.
     func isMoved(as after: DAVFinding, keepsVersion: Bool, isGuarded: Bool) -> Bool? {
         guard item.kind == after.item.kind, item.size == after.item.size else { return false }
         if item.kind == .directory || item.size == .zero { return true }
         if let here = item.checksum, let there = after.item.checksum { return here == there }
         if item.version == after.item.version { return true }
-        if keepsVersion { return false }
-        return isGuarded || modified != nil && modified == after.modified ? true : nil
+        return isGuarded || !keepsVersion && modified != nil && modified == after.modified ? true : nil
     }
 }

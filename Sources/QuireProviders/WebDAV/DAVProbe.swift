@@ -104,19 +104,12 @@ struct DAVProbe {
     private func put(_ path: RelativePath, _ text: String, _ fields: HTTPFields = [:]) async throws(ProviderError)
         -> HTTPAnswer
     {
-        try await sure { () throws(ProviderError) in try await client.put(path, .bytes(Array(text.utf8)), fields) }
+        try await client.sure { () throws(ProviderError) in try await client.put(path, .bytes(Array(text.utf8)), fields)
+        }
     }
 
     private func delete(_ path: RelativePath, _ fields: HTTPFields = [:]) async throws(ProviderError) -> HTTPAnswer {
-        try await sure { () throws(ProviderError) in try await client.delete(path, fields) }
-    }
-
-    /// An answer that is about what was asked. A 500 may be a server's way to refuse, or its mishap: asked twice.
-    private func sure(_ ask: () async throws(ProviderError) -> HTTPAnswer) async throws(ProviderError) -> HTTPAnswer {
-        var answer = try await ask()
-        if answer.status == 500 { answer = try await ask() }
-        guard !answer.provesNothing else { throw client.transport.error(answer, "the account cannot be tried") }
-        return answer
+        try await client.sure { () throws(ProviderError) in try await client.delete(path, fields) }
     }
 
     private func resource(
@@ -173,39 +166,12 @@ struct DAVProbe {
     }
 
     private mutating func tryMoves() async throws(ProviderError) {
-        let (path, destination) = (child("moves"), child("moved"))
-        let url = client.address.url(path)
-        for condition in [DAVAbilities.Condition.stateList, .match] where abilities.moveCondition == .none {
-            var trial = abilities
-            trial.moveCondition = condition
-            _ = try await put(path, "one")
-            let wrong = trial.unmoved("\"quire-no-such-tag\"", url)
-            let isRefused = try await move(path, to: destination, wrong)?.status == 412
-            _ = try await delete(destination)
-            guard isRefused, try await put(path, "two").isSuccess else { continue }
-            let right = trial.unmoved(try await resource(path).entityTag, url)
-            guard !right.list.isEmpty else { continue }
-            if try await move(path, to: destination, right)?.isSuccess == true { abilities.moveCondition = condition }
-            _ = try await delete(destination)
+        let grounds = [child("moves-1"), child("moves-2")]
+        let found = try await Self.optional(client) { [client, abilities] (turn) throws(ProviderError) in
+            try await DAVMoveProbe(client: client, root: grounds[turn], abilities: abilities).run()
         }
-        guard try await put(path, "three").isSuccess else { return }
-        let before = try await version(path)
-        guard try await move(path, to: destination)?.isSuccess == true else { return }
-        abilities.movesVersions = try await version(destination) == before
-    }
-
-    /// A MOVE; nil where the server answers that it did a part of it, as some refuse it.
-    private func move(
-        _ path: RelativePath, to destination: RelativePath, _ fields: HTTPFields = [:]
-    ) async throws(ProviderError) -> HTTPAnswer? {
-        do throws(ProviderError) {
-            return try await sure { () throws(ProviderError) in
-                try await client.move(path, to: destination, overwrite: false, fields)
-            }
-        } catch {
-            guard error.code == .failed else { throw error }
-            return nil
-        }
+        guard let found else { return }
+        (abilities.moveCondition, abilities.movesVersions) = (found.condition, found.keepsVersions)
     }
 
     /// A busy server may lose a lock while it sets or ends another one (Apache): it is believed to have none after three tries.
@@ -221,7 +187,7 @@ struct DAVProbe {
         let second = try await lock(path)
         let told = first.isAlone(in: try await client.locks(path))
         client.lockNames.state.withLock { $0.areTold = told }
-        let renewed = try await sure { [client] () throws(ProviderError) in try await client.refresh(first) }
+        let renewed = try await client.sure { [client] () throws(ProviderError) in try await client.refresh(first) }
         for lock in [first, second.granted].compactMap(\.self) { _ = try await client.unlock(lock) }
         guard let third = try await lock(path).granted else { return }
         _ = try await client.unlock(third)
@@ -232,7 +198,7 @@ struct DAVProbe {
         _ path: RelativePath
     ) async throws(ProviderError) -> (answer: HTTPAnswer, granted: DAVLock?) {
         var granted: DAVLock?
-        let answer = try await sure { () throws(ProviderError) in
+        let answer = try await client.sure { () throws(ProviderError) in
             let (answer, lock) = try await client.lock(path)
             granted = lock
             return answer
@@ -306,7 +272,7 @@ struct DAVProbe {
 
     /// A server that cannot answer HEAD must not be taken for one where nothing is.
     private func isThere(_ path: RelativePath) async throws(ProviderError) -> Bool {
-        let answer = try await sure { [client] () throws(ProviderError) in try await client.head(path) }
+        let answer = try await client.sure { [client] () throws(ProviderError) in try await client.head(path) }
         if answer.status != 500 { return answer.isSuccess }
         return try await client.get(path, limit: 4096) != nil
     }

@@ -45,7 +45,12 @@ extension WebDAVProvider {
             let isMoved = before.isMoved(
                 as: after, keepsVersion: self.abilities.movesVersions, isGuarded: !condition.list.isEmpty)
             guard isMoved == true else {
-                if isMoved == false { await self.moveBack(after, destination, to: path) }
+                if isMoved == false {
+                    try await confirm()
+                    _ = try? await self.client.move(
+                        destination, to: path, isDirectory: after.item.kind == .directory, overwrite: false,
+                        size: after.item.size, self.condition(after, destination))
+                }
                 throw ProviderError.refused(path)
             }
             var item = after.item
@@ -57,15 +62,6 @@ extension WebDAVProvider {
     /// The fields that let a MOVE happen only while what was found is at `path`; none for directories.
     private func condition(_ found: DAVFinding, _ path: RelativePath) -> HTTPFields {
         found.item.kind == .directory ? [:] : abilities.unmoved(found.entityTag, client.address.url(path))
-    }
-
-    /// Whatever becomes of the task. Where something is at the old name, or it changes again meanwhile, it stays.
-    private func moveBack(_ found: DAVFinding, _ path: RelativePath, to old: RelativePath) async {
-        await Task {
-            _ = try? await client.move(
-                path, to: old, isDirectory: found.item.kind == .directory, overwrite: false, size: found.item.size,
-                condition(found, path))
-        }.value
     }
 
     package func delete(_ path: RelativePath, expecting version: ProviderVersion?) async throws(ProviderError) {

@@ -10,7 +10,7 @@ struct DAVProbeTests {
         var abilities = DAVAbilities()
         abilities.locks = true
         abilities.putsWhole = form != .rclone
-        abilities.movesVersions = true
+        abilities.movesVersions = form != .nginx
         abilities.moveCondition = form == .nginx || form == .rclone ? .none : .stateList
         abilities.tellsWritten = form != .apache && form != .nginx
         switch form {
@@ -39,6 +39,18 @@ struct DAVProbeTests {
         #expect((try await provider.freeSpace() != nil) == (form == .sabre))
         #expect(bench.leftovers.isEmpty)
         #expect(try await bench.listing().isEmpty)
+    }
+
+    @Test("A server that a proxy before it lets move nothing has an account all the same, without conditions of a MOVE")
+    func movesNothing() async throws {
+        let server = try DAVStandIn(DAVStandIn.Manners(heedsTags: ["MOVE"]))
+        let provider = server.provider()
+        let id = try await provider.connect(expected: nil)
+        #expect(provider.abilities.moveCondition == .stateList && provider.abilities.movesVersions)
+        server.with { $0.trouble = DAVStandIn.Trouble(status: "502 Bad Gateway", method: "MOVE") }
+        let again = server.provider()
+        #expect(try await again.connect(expected: id) == id)
+        #expect(again.abilities.moveCondition == .none && !again.abilities.movesVersions)
     }
 
     @Test("Attributes are not kept where they change the version of the document", arguments: [false, true])

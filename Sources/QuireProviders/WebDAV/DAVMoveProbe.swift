@@ -1,0 +1,88 @@
+import QuireCore
+
+/// What a server does with the versions of documents that it moves: tried in a directory of the probe's own.
+struct DAVMoveProbe {
+    let client: DAVClient
+    /// Is made here.
+    let root: RelativePath
+    let abilities: DAVAbilities
+
+    struct Finding: Sendable {
+        /// How the version that a MOVE takes can be named.
+        var condition = DAVAbilities.Condition.none
+        /// What is moved keeps its version.
+        var keepsVersions = false
+    }
+
+    /// - Returns: nothing but the defaults where MOVEs are refused.
+    func run() async throws(ProviderError) -> Finding {
+        var finding = Finding()
+        _ = try await client.sure { () throws(ProviderError) in try await client.makeCollection(root) }
+        let tries: [(DAVAbilities.Condition, (FileName, FileName, FileName))] = [
+            (.stateList, ("a", "a-wrong", "a-right")), (.match, ("b", "b-wrong", "b-right")),
+        ]
+        for (condition, names) in tries where finding.condition == .none {
+            if try await heeds(condition, child(names.0), child(names.1), child(names.2)) {
+                finding.condition = condition
+            }
+        }
+        let (path, destination) = (child("c"), child("c-moved"))
+        guard try await put(path), let before = try await version(path), try await moves(path, to: destination, [:])
+        else { return finding }
+        // A version that is made of the time is kept by a copy of the same second, too.
+        let after = try await version(destination)
+        finding.keepsVersions = after == before && !abilities.isTimeBased
+        return finding
+    }
+
+    /// Whether a MOVE under the condition happens for the right tag, and for no other.
+    private func heeds(
+        _ condition: DAVAbilities.Condition, _ path: RelativePath, _ wrong: RelativePath, _ right: RelativePath
+    ) async throws(ProviderError) -> Bool {
+        var trial = abilities
+        trial.moveCondition = condition
+        let url = client.address.url(path)
+        guard try await put(path),
+            try await move(path, to: wrong, trial.unmoved("\"quire-no-such-tag\"", url))?.status == 412,
+            let found = try await resource(path)
+        else { return false }
+        let fields = trial.unmoved(found.entityTag, url)
+        guard !fields.list.isEmpty else { return false }
+        return try await moves(path, to: right, fields)
+    }
+
+    private func child(_ name: FileName) -> RelativePath { root.appending(name) }
+
+    private func put(_ path: RelativePath) async throws(ProviderError) -> Bool {
+        try await client.sure { () throws(ProviderError) in try await client.put(path, .bytes(Array("moved".utf8))) }
+            .isSuccess
+    }
+
+    private func moves(
+        _ path: RelativePath, to destination: RelativePath, _ fields: HTTPFields
+    ) async throws(ProviderError) -> Bool {
+        try await move(path, to: destination, fields)?.isSuccess == true
+    }
+
+    /// A MOVE; nil where the server answers that it did a part of it, as some refuse it.
+    private func move(
+        _ path: RelativePath, to destination: RelativePath, _ fields: HTTPFields
+    ) async throws(ProviderError) -> HTTPAnswer? {
+        do throws(ProviderError) {
+            return try await client.sure { () throws(ProviderError) in
+                try await client.move(path, to: destination, overwrite: false, fields)
+            }
+        } catch {
+            guard error.code == .failed else { throw error }
+            return nil
+        }
+    }
+
+    private func resource(_ path: RelativePath) async throws(ProviderError) -> DAVResource? {
+        try await client.propfind(path, depth: "0")?.first { $0.path == path }?.resource
+    }
+
+    private func version(_ path: RelativePath) async throws(ProviderError) -> ProviderVersion? {
+        try await resource(path)?.item(path, stamps: false).version
+    }
+}
