@@ -21,11 +21,13 @@ extension EndToEnd {
                 try await crew.expectSameTrees()
                 let found = try await crew.ledger()
                 // What only the devices' kept versions have was lost at the server.
-                let atServer = try await crew.ledger(countsVersions: false).split(separator: "\n").first ?? ""
+                let kept = try await crew.ledger(countsVersions: false)
+                let atServer = kept.split(separator: "\n").first ?? ""
                 print(
                     "\(server): QUIRE_SEED=\(crew.seed), \(crew.done) of \(operations) operations, "
                         + "\(found) (without kept versions: \(atServer)), \(crew.troubles), worked \(Int(worked)) s, "
                         + "in all \(Int(Date().timeIntervalSince(begun))) s")
+                if kept != found { print(kept, try crew.requests(about: kept), separator: "\n") }
                 guard found.contains(" lost 0 unreadable 0") else {
                     throw Trouble("\(found)\n\(try crew.requests(about: found))")
                 }
