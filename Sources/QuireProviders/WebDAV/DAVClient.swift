@@ -157,9 +157,19 @@ struct DAVClient: Sendable {
             .bytes(DAVBodies.proppatch(stamp)))
     }
 
+    /// Asks for content as the server has it now, and not as a cache before it had it (RFC 9111 §5.2.1.4): what the server
+    /// says of it is asked for by a request of its own, which caches pass on.
+    func request(
+        contentOf path: RelativePath, _ range: Range<Int64>? = nil, timeLimit: Duration? = nil
+    ) -> HTTPRequest {
+        var fields = range.map(ContentRange.fields) ?? [:]
+        fields["Cache-Control"] = "no-cache"
+        return HTTPRequest("GET", address.target(path), fields: fields, timeLimit: timeLimit)
+    }
+
     /// The content at `path`, of at most `limit` bytes; nil where there is none.
     func get(_ path: RelativePath, limit: Int) async throws(ProviderError) -> [UInt8]? {
-        let request = HTTPRequest("GET", address.target(path), timeLimit: Self.patience)
+        let request = request(contentOf: path, timeLimit: Self.patience)
         let answer = try await transport.send(request, limit: limit)
         if [404, 410].contains(answer.status) { return nil }
         guard answer.isSuccess else { throw transport.error(answer, "\(path) cannot be read") }

@@ -52,7 +52,7 @@ extension WebDAVProvider {
         let sink = FileSink(destination, for: path, pool: pool)
         let answer: HTTPAnswer
         do throws(ProviderError) {
-            answer = try await client.transport.receive(HTTPRequest("GET", client.address.target(path))) {
+            answer = try await client.transport.receive(client.request(contentOf: path)) {
                 (piece) throws(ProviderError) in
                 try await sink.write(piece)
                 progress(ByteCount(sink.size))
@@ -91,7 +91,7 @@ extension WebDAVProvider {
         // Where documents are replaced as a whole, what the head says holds for all that follows it.
         let isSure = abilities.putsWhole
         var (namesVersion, total, modified) = (false, Int64?.none, FileTime.unknown)
-        let request = HTTPRequest("GET", client.address.target(path), fields: ContentRange.fields(range))
+        let request = client.request(contentOf: path, range)
         let answer = try await client.transport.receive(request) { (answer) throws(ProviderError) in
             if let tag = answer.fields["ETag"] {
                 let date = answer.fields["Last-Modified"].flatMap { HTTPDate.parse($0) }

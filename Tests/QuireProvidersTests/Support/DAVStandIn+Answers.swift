@@ -42,6 +42,7 @@ extension DAVStandIn.State {
         case "REPORT": return report(request)
         case "GET":
             guard let node = nodes[request.path], !node.isCollection else { return ("404 Not Found", "") }
+            if let cached = manners.cached, request.fields["cache-control"] != "no-cache" { return ("200 OK", cached) }
             return ("200 OK", String(decoding: flipped(node.content, request.path), as: UTF8.self))
         case "HEAD": return nodes[request.path]?.isCollection == false ? ("200 OK", "") : ("404 Not Found", "")
         case "PUT": return put(request)

@@ -80,6 +80,8 @@ final class DAVStandIn: Sendable {
         var heedsTags: Set<String> = []
         /// A MOVE gives a document a new entity tag.
         var movesRetag = false
+        /// What a cache before the server has of each document; nil without one.
+        var cached: String?
         /// The entity tag that a PUT is answered with; nil for none.
         var writtenTag: WrittenTag?
     }

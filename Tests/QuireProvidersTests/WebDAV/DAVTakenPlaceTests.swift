@@ -1,3 +1,4 @@
+import Glibc
 import QuireCore
 import Testing
 
@@ -87,6 +88,15 @@ struct DAVTakenPlaceTests {
         #expect(code == .conditionFailed)
         #expect(texts(server) == ["a": "else"])
         #expect(try await provider.item(at: "a")?.checksum == nil)
+    }
+
+    @Test("What a cache before the server has of a document is not taken for what is there")
+    func cached() async throws {
+        let (_, provider, item) = try await account(Manners(cached: "gone"))
+        let path = "/tmp/quire-cached-\(UInt64.random(in: 0...UInt64.max))"
+        defer { unlink(path) }
+        let fetched = try await provider.fetch("a", version: item.version, to: path) { _ in }
+        #expect(fetched.checksum == ContentChecksum.sha256(of: Array("mine".utf8)))
     }
 
     @Test(
