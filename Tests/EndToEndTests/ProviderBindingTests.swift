@@ -320,6 +320,33 @@ extension EndToEnd {
             }
         }
 
+        @Test("What a provider of a name could do says nothing of another that is added under it")
+        func conditionsOfAName() async throws {
+            try await Workspace.use { space in
+                let drive = try await space.mounted(provider: "\(space.root)/shared")
+                try await drive.sync()
+                try await drive.unmount()
+                func conditions(_ statement: String = "") async throws -> String {
+                    try await space.sh(
+                        """
+                        /usr/bin/python3 - <<'END'
+                        import sqlite3
+                        index = sqlite3.connect("one.home/index.sqlite")
+                        \(statement)
+                        index.commit()
+                        question = "SELECT key FROM meta WHERE key LIKE 'user.provider.conditions.%' ORDER BY key"
+                        for key, in index.execute(question): print(key.split(".")[-1])
+                        END
+                        """)
+                }
+                // As the engine of one that was removed since has left it.
+                let left = #"index.execute("INSERT INTO meta VALUES ('user.provider.conditions.more', 'locked')")"#
+                #expect(try await conditions(left) == "more\nshared\n")
+                try await drive.quire("provider", "add", "more", "folder:\(space.root)/more").require(0)
+                #expect(try await conditions() == "shared\n")
+            }
+        }
+
         @Test("A store that moved is the drive's once it was found: what waits then is sent after the next mount")
         func movedStoreIsBound() async throws {
             try await Workspace.use { space in

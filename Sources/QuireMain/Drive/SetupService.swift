@@ -3,6 +3,7 @@ import QuireCore
 import QuireIndex
 import QuireProviders
 import QuireStore
+import QuireSync
 
 /// Changes the drive's configuration, one change at a time, and has the running drive follow.
 actor SetupService {
@@ -52,6 +53,8 @@ actor SetupService {
         }
         let (configuration, messages) = try await setup.add(
             provider, secret: url.isRemote ? added.secret : nil, in: added.secretPlace)
+        // What the former one of that name could do says nothing of this one, which was tried.
+        try await index.index.setValue(SyncService.conditionsKey(of: added.name), nil)
         return .init(messages: words + messages + (try await apply(configuration) {}))
     }
 
