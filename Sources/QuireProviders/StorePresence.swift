@@ -76,9 +76,11 @@ final class StorePresence: Sendable {
         guard let found else {
             return ProviderError(
                 .unavailable,
-                "\(place) lacks .quire/store.json: it was emptied, or the disk that it lies on is not mounted")
+                "\(place) lacks .quire/store.json: it was emptied, or the disk that it lies on is not mounted",
+                isOtherStore: true)
         }
         return ProviderError(
-            .unavailable, "another store is at \(place) than the one this drive uses", cause: "found \(found.identity)")
+            .unavailable, "another store is at \(place) than the one this drive uses",
+            cause: "found \(found.identity)", isOtherStore: true)
     }
 }

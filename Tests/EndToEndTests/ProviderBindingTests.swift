@@ -281,6 +281,72 @@ extension EndToEnd {
             }
         }
 
+        @Test(
+            "A store that was begun anew is used once the user says so: what is here goes up, what is nowhere stays",
+            arguments: [true, false])
+        func reset(isMounted: Bool) async throws {
+            try await Workspace.use { space in
+                let shared = "\(space.root)/shared"
+                let drive = try await space.mounted(provider: shared)
+                try await drive.sh("echo 1 > a; mkdir d; echo 2 > d/b; seq 1000 > g")
+                try await drive.sync()
+                try await drive.quire("evict", "g").require(0)
+                try await space.sh("mv shared former; mkdir shared")
+                let away = try await drive.quire("sync", "--timeout", "5", limitSeconds: 20).require(75)
+                #expect(away.errors.contains("quire provider reset shared"), "\(away)")
+                if !isMounted { try await drive.unmount() }
+                let told = await drive.quire("provider", "reset", "shared")
+                #expect(told.status == 64 && told.errors.contains("quire provider reset shared --confirm"), "\(told)")
+                #expect(told.errors.contains("2 documents") && told.errors.contains(": g"), "\(told)")
+                #expect(try await space.sh("ls -A shared; ls one.home/stores | wc -l") == "1\n")
+                try await drive.quire("provider", "reset", "shared", "--confirm").require(0)
+                for start in 1...2 {
+                    if start == 2 || !isMounted {
+                        let mounted = try await drive.quire("mount", drive.mountpoint).require(0)
+                        #expect(!mounted.errors.contains("has to be that store"), "\(mounted)")
+                    }
+                    let outcome = try await drive.quire("sync", "--timeout", "45").require(2)
+                    #expect(outcome.errors.contains("the content of g is neither here nor"), "\(outcome)")
+                    #expect(try await drive.sh("ls; cat a d/b") == "a\nd\ng\n1\n2\n")
+                    #expect(try await space.sh("ls shared; cat shared/a shared/d/b") == "a\nd\n1\n2\n")
+                    try await drive.unmount()
+                }
+                // What was restored there from elsewhere is content of the placeholder.
+                try await space.sh("cp former/g shared/")
+                try await drive.mount()
+                try await drive.sync()
+                #expect(try await drive.sh("seq 1000 | cmp - g && echo whole") == "whole\n")
+                try await expectProviderMatches(drive, at: shared)
+            }
+        }
+
+        @Test("What a provider of a name could do says nothing of another that is added under it")
+        func conditionsOfAName() async throws {
+            try await Workspace.use { space in
+                let drive = try await space.mounted(provider: "\(space.root)/shared")
+                try await drive.sync()
+                try await drive.unmount()
+                func conditions(_ statement: String = "") async throws -> String {
+                    try await space.sh(
+                        """
+                        /usr/bin/python3 - <<'END'
+                        import sqlite3
+                        index = sqlite3.connect("one.home/index.sqlite")
+                        \(statement)
+                        index.commit()
+                        question = "SELECT key FROM meta WHERE key LIKE 'user.provider.conditions.%' ORDER BY key"
+                        for key, in index.execute(question): print(key.split(".")[-1])
+                        END
+                        """)
+                }
+                // As the engine of one that was removed since has left it.
+                let left = #"index.execute("INSERT INTO meta VALUES ('user.provider.conditions.more', 'locked')")"#
+                #expect(try await conditions(left) == "more\nshared\n")
+                try await drive.quire("provider", "add", "more", "folder:\(space.root)/more").require(0)
+                #expect(try await conditions() == "shared\n")
+            }
+        }
+
         @Test("A store that moved is the drive's once it was found: what waits then is sent after the next mount")
         func movedStoreIsBound() async throws {
             try await Workspace.use { space in

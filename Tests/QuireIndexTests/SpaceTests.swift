@@ -35,6 +35,24 @@ struct SpaceTests {
         }
     }
 
+    @Test("Files of a container are counted by where their content is; placeholders are named")
+    func contentPlaces() async throws {
+        try await withDrive { drive in
+            try drive.create("here", "1")
+            try drive.create("gone", "12")
+            try drive.makeDirectory("directory")
+            try drive.create("other", "12")
+            for path: RelativePath in ["gone", "other"] {
+                try await drive.acknowledge(path)
+                try drive.evict(path)
+            }
+            try await drive.index.settle()
+            let all = ContentPlaces(here: 1, elsewhere: 2, first: ["gone", "other"])
+            #expect(try await drive.index.contentPlaces(in: .default, limit: 9) == all)
+            #expect(try await drive.index.contentPlaces(in: .default, limit: 1).first.count == 1)
+        }
+    }
+
     @Test("What can go comes by pages")
     func pages() async throws {
         try await withDrive { drive in

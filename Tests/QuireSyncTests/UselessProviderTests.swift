@@ -167,4 +167,16 @@ import Testing
         }
         #expect(message.contains("overwrite each other") && provider.contents(at: "new") == nil)
     }
+
+    @Test("Where another store is found, what says so names the command that has it used")
+    func anotherStore() async throws {
+        let device = try Device("one", provider: memory, clock: clock)
+        #expect(await device.sync() == .settled)
+        let service = device.restartedService(MemoryProvider())
+        guard case .unreachable(let message, _) = await service.syncNow(timeout: nil) else {
+            Issue.record("it was used")
+            return
+        }
+        #expect(message.contains("`quire provider reset main`"), "\(message)")
+    }
 }

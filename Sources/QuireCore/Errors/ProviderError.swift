@@ -26,11 +26,14 @@ public struct ProviderError: Error, Sendable, CustomStringConvertible {
     public let message: String
     /// The error beneath, as text.
     public let cause: String?
+    /// Another store was found than the one that was expected, or none: it may have been begun anew there.
+    package let isOtherStore: Bool
 
-    package init(_ code: Code, _ message: String, cause: String? = nil) {
+    package init(_ code: Code, _ message: String, cause: String? = nil, isOtherStore: Bool = false) {
         self.code = code
         self.message = message
         self.cause = cause
+        self.isOtherStore = isOtherStore
     }
 
     /// Whether trying again later may succeed without anybody's doing.

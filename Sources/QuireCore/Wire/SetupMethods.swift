@@ -100,6 +100,24 @@ package enum SetupMethods {
         package typealias Result = Outcome
     }
 
+    /// Has whatever store is found at a provider's URL used from now on, in place of the one that was there.
+    package enum ProviderReset: WireMethod {
+        package static let name = "provider.reset"
+
+        package struct Parameters: Codable, Sendable {
+            package var name: String
+            /// Without it nothing is done but telling what would be.
+            package var isConfirmed: Bool?
+
+            package init(name: String, isConfirmed: Bool?) {
+                self.name = name
+                self.isConfirmed = isConfirmed
+            }
+        }
+
+        package typealias Result = Outcome
+    }
+
     /// How fast content goes to providers and comes from them; the answer says how fast it does from then on.
     package enum Limit: WireMethod {
         package static let name = "limit"

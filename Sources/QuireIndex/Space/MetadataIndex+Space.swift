@@ -84,6 +84,25 @@ extension MetadataIndex {
         }
     }
 
+    /// How many files of the container are here, how many are placeholders, and the first of these, at most `limit`.
+    package func contentPlaces(in container: ContainerID, limit: Int) async throws(IndexError) -> ContentPlaces {
+        let root = root
+        return try await read("what is here and what is not") { db in
+            let name = SQLValue.text(container.rawValue)
+            let counts = try db.first(
+                "SELECT count(*), total(dataless) FROM items WHERE kind = 0 AND container = ?", name
+            ) { (files: Int($0.integer(0)), elsewhere: Int($0.real(1))) }
+            let ids = try db.all(
+                "SELECT id FROM items WHERE kind = 0 AND dataless = 1 AND container = ? ORDER BY id LIMIT ?", name,
+                .integer(Int64(limit))
+            ) { $0.integer(0) }
+            var paths = PathBuilder.items(root: root)
+            let (files, elsewhere) = counts ?? (0, 0)
+            return ContentPlaces(
+                here: files - elsewhere, elsewhere: elsewhere, first: try ids.compactMap { try paths.path($0, db) })
+        }
+    }
+
     /// Keeps the content of an item here, and of all that is or comes below it; or no longer.
     ///
     /// - Returns: false when there is no such item.

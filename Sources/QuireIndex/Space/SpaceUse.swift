@@ -13,6 +13,22 @@ package struct SpaceUse: Sendable, Hashable {
     }
 }
 
+/// Where the content of a container's files is.
+package struct ContentPlaces: Sendable, Hashable {
+    /// How many files are here with their content.
+    package var here: Int
+    /// How many are placeholders: their content, or some of it, is with the provider only.
+    package var elsewhere: Int
+    /// The first of these, in no particular order.
+    package var first: [RelativePath]
+
+    package init(here: Int = 0, elsewhere: Int = 0, first: [RelativePath] = []) {
+        self.here = here
+        self.elsewhere = elsewhere
+        self.first = first
+    }
+}
+
 /// A file whose content can be taken off this device.
 package struct EvictableFile: Sendable, Hashable {
     package var id: ItemID

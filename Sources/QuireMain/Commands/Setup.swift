@@ -5,9 +5,9 @@ import QuireProviders
 
 struct Provider: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "provider", abstract: "Add, list and remove providers.",
+        commandName: "provider", abstract: "Add, list, reset and remove providers.",
         discussion: "A provider keeps documents beyond this device. Works with the daemon stopped, too.",
-        subcommands: [Add.self, List.self, Remove.self])
+        subcommands: [Add.self, List.self, Reset.self, Remove.self])
 
     struct Add: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
@@ -69,6 +69,34 @@ struct Provider: AsyncParsableCommand {
                     Output.line("\(provider.name)  \(provider.url)\(provider.isDefault ? "  (default)" : "")")
                 }
             }
+        }
+    }
+
+    struct Reset: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "reset", abstract: "Use a provider's store that was begun anew.",
+            discussion: """
+                Where another store is found at a provider's URL than before (the server's disk was replaced, a bucket emptied), \
+                nothing is sent or brought until the former one is there again. Where that is gone for good, this has the present \
+                one used: what is here is uploaded, and what is there comes. Nothing is deleted. Placeholders whose content is not \
+                there stay, with an error. Without --confirm it only tells what would happen to how much.
+                """)
+
+        @OptionGroup var home: HomeOptions
+
+        @Argument(help: "The provider's name.")
+        var name: String
+
+        @Flag(help: "Do it.")
+        var confirm = false
+
+        func run() async throws {
+            let drive = try await DriveSession.daemonOrStopped(home)
+            let outcome = try await drive.caller.call(
+                SetupMethods.ProviderReset.self,
+                SetupMethods.ProviderReset.Parameters(name: name, isConfirmed: confirm ? true : nil))
+            for message in outcome.messages { Output.message(message) }
+            if !confirm { throw ExitCode(QuireError.Code.usage.exitCode) }
         }
     }
 

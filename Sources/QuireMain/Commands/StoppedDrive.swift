@@ -52,7 +52,15 @@ struct StoppedDrive: DriveCaller {
         ViewMethods(view: view).addMethods(to: &methods)
         CheckMethods(index: index, secrets: ProviderSecrets(home: location.home), stores: stores) { configuration }
             .addMethods(to: &methods)
-        SetupService(location: location, index: index, keeper: { try await binding.keeper(configuration) }) {
+        let reset = StoreReset(
+            containers: { try await binding.containers(of: $0, configuration) }, configuration: { configuration },
+            reset: { name in
+                guard let provider = configuration.provider(named: name) else { return }
+                try await binding.reset(provider, configuration)
+            })
+        SetupService(
+            location: location, index: index, keeper: { try await binding.keeper(configuration) }, reset: reset
+        ) {
             changed, commit in
             try Self.makeDirectories(changed, besides: configuration, in: index.tree)
             try await commit()

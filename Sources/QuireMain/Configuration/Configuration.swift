@@ -90,9 +90,7 @@ extension Configuration {
 
     /// Removes a provider that nothing is bound to.
     mutating func removeProvider(named name: String) throws(QuireError) {
-        guard let provider = provider(named: name) else {
-            throw QuireError(.notFound, "no provider is named \(name)", remedy: "See `quire provider list`")
-        }
+        guard let provider = provider(named: name) else { throw .noProvider(named: name) }
         guard provider.name != defaultProvider?.name else {
             throw QuireError(
                 .usage, "\(name) keeps the drive's default container",
@@ -117,9 +115,7 @@ extension Configuration {
                 .usage, "a container named \(container.name) exists already", remedy: "Choose another with --name")
         }
         if let name = container.provider {
-            guard provider(named: name) != nil else {
-                throw QuireError(.notFound, "no provider is named \(name)", remedy: "See `quire provider list`")
-            }
+            guard provider(named: name) != nil else { throw .noProvider(named: name) }
             guard name != defaultProvider?.name else {
                 throw QuireError(
                     .usage, "\(name) keeps the default container already",
@@ -142,5 +138,11 @@ extension Configuration {
                     && ($0.properties.isAlphabetic || $0.properties.numericType != nil
                         || "-_".unicodeScalars.contains($0))
             }
+    }
+}
+
+extension QuireError {
+    static func noProvider(named name: String) -> QuireError {
+        QuireError(.notFound, "no provider is named \(name)", remedy: "See `quire provider list`")
     }
 }

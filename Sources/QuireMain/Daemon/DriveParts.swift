@@ -92,10 +92,13 @@ struct DriveParts: Sendable {
         let content = ContentReader(home, index, logger: logger)
         index.index.beginRescan()
         let live = LiveSetup(running: configuration, factory: factory, index: index, mount: mount, sync: sync)
+        let reset = StoreReset(
+            containers: { try await binding.containers(of: $0, live.running) }, configuration: { await live.running },
+            reset: { try await live.reset($0) })
         return DriveParts(
             home: home, index: index, coordinator: coordinator, mount: mount, sync: sync, view: view,
             setup: SetupService(
-                location: home.location, index: index, keeper: { configuration.defaultProvider?.name }
+                location: home.location, index: index, keeper: { configuration.defaultProvider?.name }, reset: reset
             ) { try await live.apply($0, $1) },
             live: live,
             versions: VersionService(view: view, versions: home.home.keptVersions, staging: home.home.staging),

@@ -54,6 +54,22 @@ actor LiveSetup {
         return ["\(name) keeps the drive from the next mount on: `quire unmount`, then `quire mount`"]
     }
 
+    /// Has whatever store a provider of the running drive is found to have be used from now on, see `ProviderBinding.reset`.
+    func reset(_ name: String) async throws {
+        try await gate.run { @Sendable in try await self.beginAnew(at: name) }
+    }
+
+    private func beginAnew(at name: String) async throws {
+        var following = running
+        following.expectAny(at: name)
+        guard let provider = following.provider(named: name) else { throw QuireError.noProvider(named: name) }
+        let binding = ProviderBinding(index: index, stores: factory.stores)
+        try await sync.replaceContainers(try factory.containers(following)) { @Sendable [following] in
+            try await binding.reset(provider, following)
+        }
+        running = following
+    }
+
     /// Gives directories to the containers that are new. Nothing is sent or brought here meanwhile.
     private func place(
         _ following: Configuration, _ containers: [SyncedContainer], _ commit: @Sendable () async throws -> Void

@@ -44,8 +44,8 @@ struct ProviderBinding: Sendable {
                 try await bind(container, to: next, identity: wanted)
                 continue
             }
-            // What the configuration says of the store at the same URL is the user's word.
-            if let missing, !isSame, !isThere || next.identity == nil {
+            // What the configuration says of the store at the same URL is the user's word; so is that any may be there.
+            if let missing, !isSame, !isThere || next.identity == nil && former.identity != nil {
                 let keeper = isThere ? nil : configuration.providers.first { $0.url == former.url }
                 let others = Self.bound(result).filter { $0 != container }.map(result.providerName(of:))
                 if let keeper, !others.contains(keeper.name) {
@@ -89,6 +89,30 @@ struct ProviderBinding: Sendable {
         }
     }
 
+    /// The containers that a provider keeps, or is to keep while nobody else of the configuration does.
+    func containers(of provider: Configuration.Provider, _ configuration: Configuration) async throws -> [ContainerID] {
+        var found: [ContainerID] = []
+        for container in Self.bound(configuration) {
+            let former = try await binding(of: container)?.url
+            let isElsewhere = former.map { url in configuration.providers.contains { $0.url == url } } ?? false
+            let isKeeper = !isElsewhere && configuration.keeper(of: container)?.name == provider.name
+            if former == provider.url || isKeeper { found.append(container) }
+        }
+        return found
+    }
+
+    /// Has whatever store is found at a provider's URL next be the one that the containers are kept by. Nothing is known of
+    /// it: what is here goes there, and what is there comes here.
+    ///
+    /// What the former one acknowledged goes first: where this ends halfway, that one is expected still. While no engine runs.
+    func reset(_ provider: Configuration.Provider, _ configuration: Configuration) async throws {
+        for container in try await containers(of: provider, configuration) {
+            try await forget(container)
+            try await bind(container, to: provider, identity: nil)
+        }
+        try stores.forget(provider.url)
+    }
+
     /// Notes which store a container's provider was just found to have: what is known from here on is of that.
     ///
     /// - Throws: `.unavailable` where it is another store than the one that is known at the URL.
@@ -101,9 +125,7 @@ struct ProviderBinding: Sendable {
             {
                 throw QuireError(
                     .unavailable, "\(provider.url) has another store than before",
-                    remedy:
-                        "Bring the former one back. Where this one is meant: quire unmount, remove \(stores.path(provider.url)), "
-                        + "quire mount; what is here is uploaded then")
+                    remedy: "Bring the former one back. \(SyncedContainer.resetRemedy(provider.name))")
             }
             // First: until it is bound, this tells which store that was.
             try stores.note(identity, at: provider.url)
@@ -233,6 +255,11 @@ extension Configuration {
                 containers[index].provider = name
             }
         }
+    }
+
+    /// Has any store be a provider's.
+    mutating func expectAny(at name: String) {
+        for index in providers.indices where providers[index].name == name { providers[index].identity = nil }
     }
 
     /// Has a provider's store be the one with that identity, where nothing else was said.

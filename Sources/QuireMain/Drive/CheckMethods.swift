@@ -70,7 +70,8 @@ struct CheckMethods: Sendable {
             return items
         } catch {
             throw QuireError(
-                error.isRetryable ? .temporary : .failed, "the provider \(container.providerName): \(error)")
+                error.isRetryable ? .temporary : .failed,
+                "the provider \(container.providerName): \(container.remedied(error))")
         }
     }
 }

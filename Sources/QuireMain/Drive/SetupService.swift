@@ -3,6 +3,7 @@ import QuireCore
 import QuireIndex
 import QuireProviders
 import QuireStore
+import QuireSync
 
 /// Changes the drive's configuration, one change at a time, and has the running drive follow.
 actor SetupService {
@@ -14,21 +15,26 @@ actor SetupService {
     /// Tells the provider that keeps the drive until the next mount; nil while it is stopped and nothing is with that only.
     private let keeper: @Sendable () async throws -> String?
     private let apply: Apply
+    private let stores: StoreReset
 
     init(
         location: HomeLocation, index: DriveIndex, keeper: @escaping @Sendable () async throws -> String?,
-        apply: @escaping Apply
+        reset: StoreReset, apply: @escaping Apply
     ) {
         self.setup = DriveSetup(location: location)
         self.index = index
         self.keeper = keeper
         self.apply = apply
+        self.stores = reset
     }
 
     nonisolated func addMethods(to methods: inout MethodTable) {
         methods.on(SetupMethods.ProviderAdd.self) { provider, _ in try await self.add(provider) }
         methods.on(SetupMethods.ProviderRemove.self) { parameters, _ in
             try await self.removeProvider(named: parameters.name)
+        }
+        methods.on(SetupMethods.ProviderReset.self) { parameters, _ in
+            .init(messages: try await self.reset(parameters.name, parameters.isConfirmed ?? false))
         }
         methods.on(SetupMethods.ProviderList.self) { _, _ in .init(providers: try await self.providers()) }
         methods.on(SetupMethods.Limit.self) { limits, _ in try await self.limit(limits) }
@@ -47,7 +53,28 @@ actor SetupService {
         }
         let (configuration, messages) = try await setup.add(
             provider, secret: url.isRemote ? added.secret : nil, in: added.secretPlace)
+        // What the former one of that name could do says nothing of this one, which was tried.
+        try await index.index.setValue(SyncService.conditionsKey(of: added.name), nil)
         return .init(messages: words + messages + (try await apply(configuration) {}))
+    }
+
+    /// Tells what becomes of what the provider keeps, and does it where that is confirmed.
+    private func reset(_ name: String, _ isConfirmed: Bool) async throws -> [String] {
+        let provider = try await stores.provider(named: name)
+        let isGiven = try setup.location.configuration.read()?.configuration.provider(named: name)?.identity != nil
+        guard !isGiven else {
+            throw QuireError(
+                .usage, "\(setup.location.configuration.path) says which store \(name) has to have",
+                remedy: "Take `identity` out of its [[provider]] there first")
+        }
+        await index.settle()
+        var messages = try await stores.words(provider, index.index)
+        if isConfirmed {
+            try await stores.reset(name)
+        } else {
+            messages.append("nothing was changed; `quire provider reset \(name) --confirm` does it")
+        }
+        return messages
     }
 
     /// Content that only the present provider has cannot be given to another.

@@ -162,6 +162,6 @@ package final class FolderProvider: DocumentProvider {
     private func another(_ found: String) -> ProviderError {
         ProviderError(
             .unavailable, "another store is at \(root) than the one this drive uses; mount the right disk there",
-            cause: "found \(found)")
+            cause: "found \(found)", isOtherStore: true)
     }
 }

@@ -101,7 +101,7 @@ struct FolderSession: ~Copyable {
         return ProviderError(
             .unavailable,
             "the provider's folder \(path) lacks .quire/store.json: the disk is not mounted, or the folder was emptied",
-            cause: ErrnoTranslation.text(failure.code))
+            cause: ErrnoTranslation.text(failure.code), isOtherStore: true)
     }
 
     /// `.quire/NAME`, for messages.

@@ -89,7 +89,8 @@ package final class MemoryProvider: DocumentProvider {
     package func connect(expected: String?) async throws(ProviderError) -> String {
         try access(.connect) { (tree) throws(ProviderError) in
             guard expected == nil || expected == tree.identity else {
-                throw ProviderError(.unavailable, "another store is in memory than the one this drive uses")
+                throw ProviderError(
+                    .unavailable, "another store is in memory than the one this drive uses", isOtherStore: true)
             }
             return tree.identity
         }

@@ -18,6 +18,18 @@ extension SyncedContainer {
         try await Self.told { () async throws(QuireError) in try await identity.note(found) }
     }
 
+    /// What there is to do about another store than before, for people.
+    package static func resetRemedy(_ provider: String) -> String {
+        "Where it was begun anew and the former one is gone for good: `quire provider reset \(provider)`"
+    }
+
+    /// A provider's error, with what the user can do where another store is there than before.
+    package func remedied(_ error: ProviderError) -> ProviderError {
+        guard error.isOtherStore else { return error }
+        return ProviderError(
+            error.code, "\(error.message). \(Self.resetRemedy(providerName))", cause: error.cause, isOtherStore: true)
+    }
+
     private static func told<Value: Sendable>(
         _ body: () async throws(QuireError) -> Value
     ) async throws(ProviderError) -> Value {

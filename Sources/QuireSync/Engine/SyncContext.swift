@@ -279,7 +279,7 @@ struct SyncContext: Sendable {
     func ask<Value: Sendable>(
         _ body: () async throws(ProviderError) -> Value
     ) async throws(SyncFailure) -> Value {
-        do { return try await body() } catch { throw SyncFailure(error) }
+        do { return try await body() } catch { throw SyncFailure(container.remedied(error)) }
     }
 
     /// Tells the user of a failure, and notes when to try again.

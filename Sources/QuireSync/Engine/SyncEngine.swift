@@ -265,7 +265,7 @@ final class SyncEngine: Sendable {
     ///
     /// A server that is set up otherwise since then would lose updates unnoticed.
     private func requireConditions() async throws {
-        let key = "provider.conditions.\(context.container.providerName)"
+        let key = SyncService.conditionsKey(of: context.container.providerName)
         let found = context.provider.capabilities.conditionalWrites
         guard found != .untried else { return }
         guard found == .detected else { return try await context.index.setValue(key, found.rawValue) }
