@@ -7,6 +7,7 @@ struct DAVClient: Sendable {
     /// Lock names that are known to be there.
     let lockNames = DAVLockNames()
     var lockRhythm = DAVLockRhythm()
+    var clock = DAVClock()
 
     /// How long a small request may take.
     private static let patience = Duration.seconds(60)

@@ -42,6 +42,7 @@ extension DAVStandIn.State {
         case "REPORT": return report(request)
         case "GET":
             guard let node = nodes[request.path], !node.isCollection else { return ("404 Not Found", "") }
+            if manners.secondsPerWrite != nil { fields = ["Last-Modified: \(date(node.time))"] }
             return ("200 OK", String(decoding: flipped(node.content, request.path), as: UTF8.self))
         case "HEAD": return nodes[request.path]?.isCollection == false ? ("200 OK", "") : ("404 Not Found", "")
         case "PUT": return put(request)
@@ -119,7 +120,9 @@ extension DAVStandIn.State {
         let isNew = nodes[path] == nil
         if !isNew, request.fields["if-none-match"] == "*" { return ("412 Precondition Failed", "") }
         guard write(path, request.body) else { return ("409 Conflict", "") }
-        if let written = manners.writtenTag { fields.append("ETag: \"\(written == .another ? "w" : "")\(tag)\"") }
+        if let written = manners.writtenTag {
+            fields.append("ETag: \"\(written == .another ? "w" : "")\(nodes[path]?.tag ?? 0)\"")
+        }
         return (isNew ? "201 Created" : "204 No Content", "")
     }
 
@@ -165,9 +168,15 @@ extension DAVStandIn.State {
         let old = nodes[path]
         let isNew = old == nil
         tag += 1
+        var (own, time) = (tag, tag)
+        if let pause = manners.secondsPerWrite {
+            time = Int(seconds)
+            own = time * 1_000_000 + text.utf8.count
+            seconds += pause
+        }
         nodes[path] = DAVStandIn.Node(
-            isCollection: false, content: Array(text.utf8), tag: tag, stamp: old?.stamp, number: old?.number ?? tag,
-            time: tag,
+            isCollection: false, content: Array(text.utf8), tag: own, stamp: old?.stamp, number: old?.number ?? tag,
+            time: time,
             kept: (old?.kept ?? []) + (old.map { [DAVStandIn.Kept(time: $0.time, content: $0.content)] } ?? []))
         nodes[Self.parent(path)]?.names.insert(Self.name(path))
         note(path, isName: isNew)
@@ -298,7 +307,9 @@ extension DAVStandIn.State {
         } else {
             properties += "<D:getcontentlength>\(node.content.count)</D:getcontentlength>"
             properties += "<D:getetag>\"\(node.tag)\"</D:getetag>"
-            if manners.history == nil {
+            if manners.secondsPerWrite != nil {
+                properties += "<D:getlastmodified>\(date(node.time))</D:getlastmodified>"
+            } else if manners.history == nil {
                 properties += "<D:getlastmodified>Sun, 06 Nov 1994 08:49:37 GMT</D:getlastmodified>"
             } else {
                 properties += historyProperties(node)

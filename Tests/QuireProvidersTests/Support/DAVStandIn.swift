@@ -80,6 +80,9 @@ final class DAVStandIn: Sendable {
         var heedsTags: Set<String> = []
         /// A MOVE gives a document a new entity tag.
         var movesRetag = false
+        /// Entity tags of documents are made of size and second, as nginx's, by a clock that goes on by so many seconds with
+        /// each write and otherwise when the test says so; nil where each write has its own tag.
+        var secondsPerWrite: Double?
         /// The entity tag that a PUT is answered with; nil for none.
         var writtenTag: WrittenTag?
     }
@@ -118,6 +121,8 @@ final class DAVStandIn: Sendable {
         /// Tokens up to that one are forgotten.
         var forgotten = -1
         var tag = 0
+        /// Since `epoch`, where tags are made of seconds.
+        var seconds = 0.0
         var log: [String] = []
         /// The token of each path that is locked.
         var locks: [String: String] = [:]
@@ -152,7 +157,8 @@ final class DAVStandIn: Sendable {
                 let (answer, fields) = book.state.withLock { state in
                     state.fields = []
                     let answer = state.answer(DAVStandInRequest(head: head, body: body))
-                    return (answer, state.fields)
+                    let date = state.manners.secondsPerWrite.map { _ in "Date: \(state.date(Int(state.seconds)))" }
+                    return (answer, state.fields + [date].compactMap(\.self))
                 }
                 peer.answer(answer.status, ["Content-Type: application/xml"] + fields, answer.body)
             }
@@ -160,10 +166,20 @@ final class DAVStandIn: Sendable {
         port = server.port
     }
 
-    /// A device's provider.
+    /// A device's provider. Where the server's clock is the test's, the device has the same.
     func provider(pace: ListingPace? = ListingPace(interval: .seconds(3600))) -> WebDAVProvider {
-        let transport = HTTPTransport(origin: HTTPOrigin(isSecure: false, host: "127.0.0.1", port: port))
-        return WebDAVProvider(transport: transport, base: "/dav", pace: pace)
+        let origin = HTTPOrigin(isSecure: false, host: "127.0.0.1", port: port)
+        var client = DAVClient(
+            transport: HTTPTransport(origin: origin), address: DAVAddress(origin: origin, base: "/dav"))
+        if with({ $0.manners.secondsPerWrite }) != nil { client.clock = clock }
+        return WebDAVProvider(client: client, pace: pace)
+    }
+
+    private var clock: DAVClock {
+        let start = ContinuousClock.now
+        return DAVClock(
+            now: { [book] in start + .seconds(book.state.withLock { $0.seconds }) },
+            pause: { [book] duration in book.state.withLock { $0.seconds += duration / .seconds(1) } })
     }
 
     /// What another program does, and what the server is.

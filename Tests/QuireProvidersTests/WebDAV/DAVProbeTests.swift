@@ -48,5 +48,16 @@ struct DAVProbeTests {
         _ = try await provider.connect(expected: nil)
         #expect(provider.abilities.stamps == !stampsRetag)
         #expect(provider.capabilities.attributes == !stampsRetag)
+        #expect(!provider.abilities.isTimeBased)
+    }
+
+    @Test(
+        "A server whose versions are made of size and second is known for that, however long a write takes",
+        arguments: [0, 0.3, 0.9, 1, 2.5])
+    func timeBased(secondsPerWrite: Double) async throws {
+        let server = try DAVStandIn(DAVStandIn.Manners(secondsPerWrite: secondsPerWrite))
+        let provider = server.provider()
+        _ = try await provider.connect(expected: nil)
+        #expect(provider.abilities.isTimeBased)
     }
 }
