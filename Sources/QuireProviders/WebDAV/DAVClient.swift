@@ -37,7 +37,11 @@ struct DAVClient: Sendable {
             }
             throw error(answer, path, "read")
         }
-        return try resources(multistatus, in: path)
+        var found = try resources(multistatus, in: path)
+        if depth == "0", let date = answer.date {
+            for index in found.indices { found[index].resource.told = date }
+        }
+        return found
     }
 
     /// Sends a request that is answered by a multistatus; nil in place of one where the status is another.

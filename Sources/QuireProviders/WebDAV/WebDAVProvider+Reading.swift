@@ -125,7 +125,7 @@ extension WebDAVProvider {
             if let found = try await resource(path) {
                 return DAVFinding(
                     item: try found.item(path, stamps: abilities.stamps), entityTag: found.entityTag,
-                    modified: found.modified)
+                    modified: found.modified, told: found.told)
             }
         }
         try await confirm()

@@ -83,6 +83,8 @@ final class DAVStandIn: Sendable {
         /// Entity tags of documents are made of size and second, as nginx's, by a clock that goes on by so many seconds with
         /// each write and otherwise when the test says so; nil where each write has its own tag.
         var secondsPerWrite: Double?
+        /// How far the clock of its dates is ahead of that one.
+        var datesAhead = 0
         /// The entity tag that a PUT is answered with; nil for none.
         var writtenTag: WrittenTag?
     }
@@ -157,8 +159,9 @@ final class DAVStandIn: Sendable {
                 let (answer, fields) = book.state.withLock { state in
                     state.fields = []
                     let answer = state.answer(DAVStandInRequest(head: head, body: body))
-                    let date = state.manners.secondsPerWrite.map { _ in "Date: \(state.date(Int(state.seconds)))" }
-                    return (answer, state.fields + [date].compactMap(\.self))
+                    guard state.manners.secondsPerWrite != nil else { return (answer, state.fields) }
+                    let date = state.date(Int(state.seconds) + state.manners.datesAhead)
+                    return (answer, state.fields + ["Date: \(date)"])
                 }
                 peer.answer(answer.status, ["Content-Type: application/xml"] + fields, answer.body)
             }
