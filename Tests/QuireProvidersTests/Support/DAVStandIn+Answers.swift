@@ -171,7 +171,7 @@ extension DAVStandIn.State {
         var (own, time) = (tag, tag)
         if let pause = manners.secondsPerWrite {
             time = Int(seconds)
-            own = time * 1_000_000 + text.utf8.count
+            if !manners.hasOwnTags { own = time * 1_000_000 + text.utf8.count }
             seconds += pause
         }
         nodes[path] = DAVStandIn.Node(

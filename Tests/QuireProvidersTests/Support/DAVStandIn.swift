@@ -83,6 +83,8 @@ final class DAVStandIn: Sendable {
         /// Entity tags of documents are made of size and second, as nginx's, by a clock that goes on by so many seconds with
         /// each write and otherwise when the test says so; nil where each write has its own tag.
         var secondsPerWrite: Double?
+        /// Each write has its own tag all the same.
+        var hasOwnTags = false
         /// How far the clock of its dates is ahead of that one.
         var datesAhead = 0
         /// The entity tag that a PUT is answered with; nil for none.
@@ -174,7 +176,7 @@ final class DAVStandIn: Sendable {
         let origin = HTTPOrigin(isSecure: false, host: "127.0.0.1", port: port)
         var client = DAVClient(
             transport: HTTPTransport(origin: origin), address: DAVAddress(origin: origin, base: "/dav"))
-        if with({ $0.manners.secondsPerWrite }) != nil { client.clock = clock }
+        client.clock = with { $0.manners.secondsPerWrite } != nil ? clock : .calm
         return WebDAVProvider(client: client, pace: pace)
     }
 
@@ -194,6 +196,14 @@ final class DAVStandIn: Sendable {
             defer { state.log = [] }
             return state.log
         }
+    }
+}
+
+extension DAVClock {
+    /// Goes so slowly that a server answers at once by it, however busy the machine is.
+    static var calm: DAVClock {
+        let start = ContinuousClock.now
+        return DAVClock(now: { start + (.now - start) / 1000 })
     }
 }
 
