@@ -8,7 +8,7 @@ import QuireCore
 ///  content    X ── Y                 Z
 ///  version    1-4  1-4               2-4      who has read X never hears of Y
 /// ```
-/// So nothing takes a document's place before that.
+/// So nothing takes a document's place before that, and what was read before is read again.
 enum DAVSecond {
     /// A second, and what clocks of one server lie apart.
     static let length = Duration.milliseconds(1100)
@@ -37,6 +37,15 @@ extension WebDAVProvider {
         else { return false }
         try await client.clock.pause(rest)
         return true
+    }
+
+    /// Whether an answer came within the second of the content in it, where versions are made of that. One without dates is
+    /// believed.
+    ///
+    /// - Parameter modified: when that was changed.
+    func isEarly(_ answer: HTTPAnswer, of modified: FileTime?) -> Bool {
+        guard abilities.isTimeBased, let told = answer.date, let modified else { return false }
+        return DAVSecond.rest(modified, told: told) != nil
     }
 }
 

@@ -42,7 +42,10 @@ extension DAVStandIn.State {
         case "REPORT": return report(request)
         case "GET":
             guard let node = nodes[request.path], !node.isCollection else { return ("404 Not Found", "") }
-            if manners.secondsPerWrite != nil { fields = ["Last-Modified: \(date(node.time))"] }
+            if manners.secondsPerWrite != nil {
+                fields = ["Last-Modified: \(date(node.time))", "ETag: \"\(node.tag)\""]
+            }
+            if let part = part(request, node.content) { return part }
             return ("200 OK", String(decoding: flipped(node.content, request.path), as: UTF8.self))
         case "HEAD": return nodes[request.path]?.isCollection == false ? ("200 OK", "") : ("404 Not Found", "")
         case "PUT": return put(request)
@@ -58,6 +61,14 @@ extension DAVStandIn.State {
             return ("204 No Content", "")
         default: return ("405 Method Not Allowed", "")
         }
+    }
+
+    /// The part that is asked for; nil where it is the whole.
+    private mutating func part(_ request: DAVStandInRequest, _ content: [UInt8]) -> Answer? {
+        let ends = request.fields["range"]?.dropFirst("bytes=".count).split(separator: "-").compactMap { Int($0) }
+        guard let ends, ends.count == 2, ends[0] <= ends[1], ends[1] < content.count else { return nil }
+        fields.append("Content-Range: bytes \(ends[0])-\(ends[1])/\(content.count)")
+        return ("206 Partial Content", String(decoding: content[ends[0]...ends[1]], as: UTF8.self))
     }
 
     private mutating func troubled(_ request: DAVStandInRequest) -> Answer? {

@@ -103,6 +103,35 @@ struct DAVSecondTests {
         #expect(text(server) == "else")
     }
 
+    @Test("What is fetched within the second of its version is what has that version for ever")
+    func fetched() async throws {
+        // Nothing tells the checksum of what was there.
+        let (server, provider, item) = try await account(Manners(keepsStamps: false, secondsPerWrite: 0))
+        // Right after it was read.
+        server.with { $0.intruder = (["PROPFIND"], "a", { state, _ in state.write("a", "two!") }) }
+        let work = try TemporaryDirectory()
+        let target = work.appending("out")
+        let fetched = try await provider.fetch("a", version: item.version, to: target) { _ in }
+        #expect(fetched.version == item.version)
+        #expect(fetched.checksum == ContentChecksum.sha256(of: Array("two!".utf8)))
+        #expect(Plain.read(target).map { String(decoding: $0, as: UTF8.self) } == "two!")
+    }
+
+    @Test("Parts that are fetched are of one content")
+    func fetchedInParts() async throws {
+        let (server, provider, item) = try await account(Self.still)
+        let work = try TemporaryDirectory()
+        let target = work.appending("out")
+        Plain.write([0, 0, 0, 0], to: Array(target.utf8))
+        _ = try await provider.fetch("a", version: item.version, range: 0..<2, into: target) { _ in }
+        server.with { _ = $0.write("a", "two!") }
+        let code = await refusal {
+            try await provider.fetch("a", version: item.version, range: 2..<4, into: target) { _ in }
+        }
+        #expect(code == .conditionFailed)
+        #expect(Plain.read(target)?.prefix(2) == Array("on".utf8)[...])
+    }
+
     @Test("Documents whose second is over take the requests that they take elsewhere")
     func requests() async throws {
         var logs: [[String]] = []
