@@ -62,7 +62,7 @@ struct DAVAbilities: Sendable, Hashable {
             conditionalWrites: locks ? .locked : .detected, stableIdentifiers: false, directoryMoves: true,
             symlinks: false, attributes: stamps, arbitraryNames: false, earlierVersions: history != nil,
             folding: folding, longestName: longestName,
-            versionGranularity: isTimeBased ? .milliseconds(1100) : .zero)
+            versionGranularity: isTimeBased ? DAVSecond.length : .zero)
     }
 
     /// Whether the server itself refuses a write where something else is than was found.

@@ -7,6 +7,7 @@ struct DAVClient: Sendable {
     /// Lock names that are known to be there.
     let lockNames = DAVLockNames()
     var lockRhythm = DAVLockRhythm()
+    var clock = DAVClock()
 
     /// How long a small request may take.
     private static let patience = Duration.seconds(60)
@@ -36,7 +37,11 @@ struct DAVClient: Sendable {
             }
             throw error(answer, path, "read")
         }
-        return try resources(multistatus, in: path)
+        var found = try resources(multistatus, in: path)
+        if depth == "0", let date = answer.date {
+            for index in found.indices { found[index].resource.told = date }
+        }
+        return found
     }
 
     /// Sends a request that is answered by a multistatus; nil in place of one where the status is another.

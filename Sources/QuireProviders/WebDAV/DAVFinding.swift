@@ -7,6 +7,8 @@ struct DAVFinding: Sendable {
     let entityTag: String?
     /// When the server says that it was changed last.
     let modified: FileTime?
+    /// When it said so, by its own clock.
+    var told: FileTime?
 }
 
 extension DAVFinding {

@@ -126,21 +126,30 @@ struct DAVProbe {
         try await resource(path).item(path, stamps: false).version
     }
 
-    /// Writes the same number of bytes several times within a second, and asks for what is kept of that.
+    private static let writes = (least: 4, most: 12)
+    /// How long it is tried what versions are made of.
+    private static let trialTime = Duration.seconds(10)
+
+    /// Writes the same number of bytes until that proves what versions are made of, and asks for what is kept of it. Where
+    /// nothing is proved, as at a server that takes seconds for a write, they are taken for made of seconds.
     private mutating func tryVersions() async throws(ProviderError) {
-        var seen: [ProviderVersion] = []
+        var trial = DAVVersionTrial()
         var document = DAVResource()
         var isTold = true
-        for round in 0..<4 {
-            let answer = try await put(child("versions"), "\(round)")
+        let start = client.clock.now()
+        for round in 0..<Self.writes.most {
+            let begin = client.clock.now()
+            let isOver = trial.isTimeBased != nil || begin - start > Self.trialTime
+            if isOver, round >= Self.writes.least { break }
+            let answer = try await put(child("versions"), String(round, radix: 16))
             guard answer.isSuccess else { throw client.transport.error(answer, "the account cannot be written to") }
             document = try await resource(child("versions"), DAVBodies.identified)
             let version = try document.item(child("versions"), stamps: false).version
             isTold = isTold && DAVVersion.told(answer) == version
-            seen.append(version)
+            trial.note(version, from: begin, to: client.clock.now())
         }
         abilities.tellsWritten = isTold
-        abilities.isTimeBased = Set(seen).count < seen.count
+        abilities.isTimeBased = trial.isTimeBased ?? true
         abilities.history = try await Self.optional(client) { [client, document] (_) throws(ProviderError) in
             try await DAVHistoryProbe(client: client).run(document)
         }

@@ -19,6 +19,8 @@ struct DAVResource: Sendable {
     var isDirectory = false
     var size: Int64?
     var modified: FileTime?
+    /// When the server said all this, by its own clock; nil in listings.
+    var told: FileTime?
     /// Exactly as it came.
     var entityTag: String?
     var stamp: String?

@@ -29,7 +29,7 @@ extension WebDAVProvider {
         }
         try checkConnected()
         return try await changing([path, destination]) { (confirm) throws(ProviderError) in
-            let before = try await self.present(path, version)
+            let before = try await self.settled(path, version)
             _ = try await self.expect(destination, .absent)
             // Some servers make the directories that a MOVE needs.
             guard try await self.isDirectory(destination.parent) else { throw ProviderError.parentMissing(destination) }
@@ -70,7 +70,7 @@ extension WebDAVProvider {
         // What is not there may have been moved aside by an earlier try.
         if let failure = await settleRemovals()[path] { throw failure }
         let left = try await changing([path]) { (confirm) throws(ProviderError) -> RelativePath? in
-            let before = try await self.present(path, version)
+            let before = try await self.settled(path, version)
             try await confirm()
             if before.item.kind == .directory { return try await self.deleteEmpty(path) }
             let answer = try await self.client.delete(
@@ -90,6 +90,12 @@ extension WebDAVProvider {
             throw ProviderError.refused(path)
         }
         return found
+    }
+
+    /// As `present`, once the second of its version is over (`outlast`).
+    private func settled(_ path: RelativePath, _ version: ProviderVersion?) async throws(ProviderError) -> DAVFinding {
+        let found = try await present(path, version)
+        return try await outlast(found) ? try await present(path, version) : found
     }
 
     func checkDeleted(_ answer: HTTPAnswer, _ path: RelativePath) throws(ProviderError) {

@@ -48,6 +48,21 @@ extension WebDAVProvider {
         if let revision = DAVRevision(version) {
             return try await fetch(path, revision, to: destination, progress: progress)
         }
+        if let item = try await fetched(path, version, to: destination, progress: progress) { return item }
+        guard let item = try await fetched(path, version, to: destination, isRepeated: true, progress: progress) else {
+            throw ProviderError.refused(path)
+        }
+        return item
+    }
+
+    /// Fetches once.
+    ///
+    /// - Returns: nil where it was read within the second of its version: other content may have come with that since, and
+    ///   the second is over now.
+    private func fetched(
+        _ path: RelativePath, _ version: ProviderVersion, to destination: String, isRepeated: Bool = false,
+        progress: @escaping @Sendable (ByteCount) -> Void
+    ) async throws(ProviderError) -> RemoteItem? {
         let pool = client.transport.pool
         let sink = FileSink(destination, for: path, pool: pool)
         let answer: HTTPAnswer
@@ -75,6 +90,11 @@ extension WebDAVProvider {
         guard found.item.version == version else { throw ProviderError.refused(path) }
         guard answer.isSuccess else { throw client.transport.error(answer, "\(path) cannot be read") }
         guard found.item.size.bytes == sink.size else { throw ProviderError.refused(path) }
+        if !isRepeated, isEarly(answer, of: found.modified) {
+            try await sink.discard()
+            _ = try await outlast(found)
+            return nil
+        }
         var item = found.item
         item.checksum = try await sink.keep(item.checksum)
         return item
@@ -86,16 +106,29 @@ extension WebDAVProvider {
     ) async throws(ProviderError) -> RemoteItem {
         try validate(path)
         try checkConnected()
+        if let item = try await fetched(path, version, range, into: destination, progress: progress) { return item }
+        let item = try await fetched(path, version, range, into: destination, isRepeated: true, progress: progress)
+        guard let item else { throw ProviderError.refused(path) }
+        return item
+    }
+
+    /// As the other one. Of what it returns nil for, nothing was told to be of `version`.
+    private func fetched(
+        _ path: RelativePath, _ version: ProviderVersion, _ range: Range<Int64>, into destination: String,
+        isRepeated: Bool = false, progress: @escaping @Sendable (ByteCount) -> Void
+    ) async throws(ProviderError) -> RemoteItem? {
         let pool = client.transport.pool
         let sink = try await pool.run { (_) throws(ProviderError) in try PartSink(destination, for: path, range) }
         // Where documents are replaced as a whole, what the head says holds for all that follows it.
-        let isSure = abilities.putsWhole
+        var (isSure, isEarly) = (abilities.putsWhole, false)
         var (namesVersion, total, modified) = (false, Int64?.none, FileTime.unknown)
         let request = client.request(contentOf: path, range)
         let answer = try await client.transport.receive(request) { (answer) throws(ProviderError) in
+            let date = answer.fields["Last-Modified"].flatMap { HTTPDate.parse($0) }
+            isEarly = !isRepeated && self.isEarly(answer, of: date)
+            isSure = isSure && !isEarly
+            modified = date ?? .unknown
             if let tag = answer.fields["ETag"] {
-                let date = answer.fields["Last-Modified"].flatMap { HTTPDate.parse($0) }
-                modified = date ?? .unknown
                 let now = DAVVersion.version(entityTag: tag, size: range.upperBound, modified: date)
                 // A listing may give another tag than a look at the document itself.
                 namesVersion = now == version
@@ -104,6 +137,10 @@ extension WebDAVProvider {
         } each: { (piece) throws(ProviderError) in
             try await pool.run { (_) throws(ProviderError) in try sink.write(piece) }
             progress(isSure && namesVersion ? sink.size : .zero)
+        }
+        if isEarly {
+            try await client.clock.pause(DAVSecond.rest(modified, told: answer.date) ?? .zero)
+            return nil
         }
         if isSure, namesVersion, let total, sink.isFull {
             return RemoteItem(path: path, kind: .file, version: version, size: ByteCount(total), mtime: modified)
@@ -125,7 +162,7 @@ extension WebDAVProvider {
             if let found = try await resource(path) {
                 return DAVFinding(
                     item: try found.item(path, stamps: abilities.stamps), entityTag: found.entityTag,
-                    modified: found.modified)
+                    modified: found.modified, told: found.told)
             }
         }
         try await confirm()

@@ -25,15 +25,20 @@ extension WebDAVProvider {
         let staged = abilities.putsWhole ? nil : try await stage(body, path)
         do throws(ProviderError) {
             return try await changing([path]) { (confirm) throws(ProviderError) in
-                let before = try await self.expect(path, expecting)
-                if staged != nil || !self.abilities.guards(before?.entityTag, exists: before != nil) {
+                var before = try await self.expect(path, expecting)
+                if try await self.outlast(before) { before = try await self.expect(path, expecting) }
+                let sent = try await self.restaged(staged, body, path, over: before)
+                if sent != nil || !self.abilities.guards(before?.entityTag, exists: before != nil) {
                     try await confirm()
                 }
-                var after = try await self.write(path, body, staged, over: before)
-                if before?.item.version == after.version, self.abilities.isTimeBased, staged == nil {
-                    // Written within the same second as what it replaces: once more, when the clock has gone on.
-                    try await HTTPFailure.pause(.milliseconds(1100))
-                    after = try await self.write(path, body, nil, over: before, isRepeated: true)
+                var after = try await self.write(path, body, sent, over: before)
+                if before?.item.version == after.version, self.abilities.isTimeBased {
+                    // The server's dates are another clock's than its times of change: once more, when that has gone on.
+                    try await self.client.clock.pause(DAVSecond.length)
+                    before = try await self.expect(path, .version(after.version))
+                    let again = if let sent { try await self.stage(body, path, as: sent.path) } else { Staged?.none }
+                    try await confirm()
+                    after = try await self.write(path, body, again, over: before)
                 }
                 guard after.kind == .file, after.size == size else { throw ProviderError.refused(path) }
                 after.checksum = checksum()
@@ -143,8 +148,7 @@ extension WebDAVProvider {
     ///
     /// - Throws: `.conditionFailed` also where that has another version than what was sent.
     private func write(
-        _ path: RelativePath, _ body: HTTPRequest.Body, _ staged: Staged?, over before: DAVFinding?,
-        isRepeated: Bool = false
+        _ path: RelativePath, _ body: HTTPRequest.Body, _ staged: Staged?, over before: DAVFinding?
     ) async throws(ProviderError) -> RemoteItem {
         let answer: HTTPAnswer
         let version: ProviderVersion?
@@ -155,7 +159,7 @@ extension WebDAVProvider {
         } else {
             let condition =
                 before.map { abilities.unchanged($0.entityTag, client.address.url(path)) } ?? abilities.absent
-            answer = try await client.put(path, body, isRepeated ? [:] : condition)
+            answer = try await client.put(path, body, condition)
             version = abilities.written(answer)
         }
         guard answer.isSuccess else { throw try await refusal(answer, path, "written") }
@@ -165,9 +169,20 @@ extension WebDAVProvider {
         return after
     }
 
+    /// What was staged; sent once more where its version is that of what it is to replace, and made of size and second.
+    private func restaged(
+        _ staged: Staged?, _ body: HTTPRequest.Body, _ path: RelativePath, over before: DAVFinding?
+    ) async throws(ProviderError) -> Staged? {
+        guard abilities.isTimeBased, let staged, let version = staged.version, version == before?.item.version else {
+            return staged
+        }
+        return try await stage(body, path, as: staged.path)
+    }
+
     /// Sends content to a name of its own.
-    private func stage(_ body: HTTPRequest.Body, _ path: RelativePath) async throws(ProviderError) -> Staged {
-        let staged = StoreLayout.staging()
+    private func stage(
+        _ body: HTTPRequest.Body, _ path: RelativePath, as staged: RelativePath = StoreLayout.staging()
+    ) async throws(ProviderError) -> Staged {
         do throws(ProviderError) {
             let answer = try await client.put(staged, body)
             guard answer.isSuccess else { throw client.error(answer, path, "written") }

@@ -37,11 +37,16 @@ package final class WebDAVProvider: DocumentProvider {
     ///   - transport: to the server, with what proves who asks.
     ///   - base: percent-encoded path of the account's root; a collection that is there.
     ///   - pace: how often everything is listed, for devices that tell each other what they change; nil: each time.
-    package init(
+    package convenience init(
         transport: HTTPTransport, base: String, pace: ListingPace? = nil, logger: Logger = Logger(label: "quire-webdav")
     ) {
+        let address = DAVAddress(origin: transport.origin, base: base)
+        self.init(client: DAVClient(transport: transport, address: address), pace: pace, logger: logger)
+    }
+
+    init(client: DAVClient, pace: ListingPace? = nil, logger: Logger = Logger(label: "quire-webdav")) {
         self.pace = pace
-        self.client = DAVClient(transport: transport, address: DAVAddress(origin: transport.origin, base: base))
+        self.client = client
         self.logger = logger
         presence = StorePresence(place: client.address.place)
     }

@@ -43,6 +43,10 @@ extension DAVStandIn.State {
         case "GET":
             guard let node = nodes[request.path], !node.isCollection else { return ("404 Not Found", "") }
             if let cached = manners.cached, request.fields["cache-control"] != "no-cache" { return ("200 OK", cached) }
+            if manners.secondsPerWrite != nil {
+                fields = ["Last-Modified: \(date(node.time))", "ETag: \"\(node.tag)\""]
+            }
+            if let part = part(request, node.content) { return part }
             return ("200 OK", String(decoding: flipped(node.content, request.path), as: UTF8.self))
         case "HEAD": return nodes[request.path]?.isCollection == false ? ("200 OK", "") : ("404 Not Found", "")
         case "PUT": return put(request)
@@ -58,6 +62,14 @@ extension DAVStandIn.State {
             return ("204 No Content", "")
         default: return ("405 Method Not Allowed", "")
         }
+    }
+
+    /// The part that is asked for; nil where it is the whole.
+    private mutating func part(_ request: DAVStandInRequest, _ content: [UInt8]) -> Answer? {
+        let ends = request.fields["range"]?.dropFirst("bytes=".count).split(separator: "-").compactMap { Int($0) }
+        guard let ends, ends.count == 2, ends[0] <= ends[1], ends[1] < content.count else { return nil }
+        fields.append("Content-Range: bytes \(ends[0])-\(ends[1])/\(content.count)")
+        return ("206 Partial Content", String(decoding: content[ends[0]...ends[1]], as: UTF8.self))
     }
 
     private mutating func troubled(_ request: DAVStandInRequest) -> Answer? {
@@ -120,7 +132,9 @@ extension DAVStandIn.State {
         let isNew = nodes[path] == nil
         if !isNew, request.fields["if-none-match"] == "*" { return ("412 Precondition Failed", "") }
         guard write(path, request.body) else { return ("409 Conflict", "") }
-        if let written = manners.writtenTag { fields.append("ETag: \"\(written == .another ? "w" : "")\(tag)\"") }
+        if let written = manners.writtenTag {
+            fields.append("ETag: \"\(written == .another ? "w" : "")\(nodes[path]?.tag ?? 0)\"")
+        }
         return (isNew ? "201 Created" : "204 No Content", "")
     }
 
@@ -166,9 +180,15 @@ extension DAVStandIn.State {
         let old = nodes[path]
         let isNew = old == nil
         tag += 1
+        var (own, time) = (tag, tag)
+        if let pause = manners.secondsPerWrite {
+            time = Int(seconds)
+            if !manners.hasOwnTags { own = time * 1_000_000 + text.utf8.count }
+            seconds += pause
+        }
         nodes[path] = DAVStandIn.Node(
-            isCollection: false, content: Array(text.utf8), tag: tag, stamp: old?.stamp, number: old?.number ?? tag,
-            time: tag,
+            isCollection: false, content: Array(text.utf8), tag: own, stamp: old?.stamp, number: old?.number ?? tag,
+            time: time,
             kept: (old?.kept ?? []) + (old.map { [DAVStandIn.Kept(time: $0.time, content: $0.content)] } ?? []))
         nodes[Self.parent(path)]?.names.insert(Self.name(path))
         note(path, isName: isNew)
@@ -299,7 +319,9 @@ extension DAVStandIn.State {
         } else {
             properties += "<D:getcontentlength>\(node.content.count)</D:getcontentlength>"
             properties += "<D:getetag>\"\(node.tag)\"</D:getetag>"
-            if manners.history == nil {
+            if manners.secondsPerWrite != nil {
+                properties += "<D:getlastmodified>\(date(node.time))</D:getlastmodified>"
+            } else if manners.history == nil {
                 properties += "<D:getlastmodified>Sun, 06 Nov 1994 08:49:37 GMT</D:getlastmodified>"
             } else {
                 properties += historyProperties(node)

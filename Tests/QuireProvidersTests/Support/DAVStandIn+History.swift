@@ -109,7 +109,7 @@ extension DAVStandIn.State {
             """
         let present = form == .nextcloud ? [DAVStandIn.Kept(time: node.time, content: node.content)] : []
         for kept in present + node.kept {
-            let time = form == .ownCloud ? "" : "<D:getlastmodified>\(Self.date(kept.time))</D:getlastmodified>"
+            let time = form == .ownCloud ? "" : "<D:getlastmodified>\(date(kept.time))</D:getlastmodified>"
             body += """
                 <D:response><D:href>/dav/\(place)/\(kept.time + DAVStandIn.epoch)</D:href><D:propstat><D:prop>\
                 <D:resourcetype/><D:getcontentlength>\(kept.content.count)</D:getcontentlength>\(time)</D:prop>\
@@ -121,10 +121,10 @@ extension DAVStandIn.State {
 
     /// What a document tells of itself besides.
     func historyProperties(_ node: DAVStandIn.Node) -> String {
-        "<D:getlastmodified>\(Self.date(node.time))</D:getlastmodified><o:fileid \(Self.space)>\(name(node))</o:fileid>"
+        "<D:getlastmodified>\(date(node.time))</D:getlastmodified><o:fileid \(Self.space)>\(name(node))</o:fileid>"
     }
 
-    private static func date(_ time: Int) -> String {
+    func date(_ time: Int) -> String {
         HTTPDate.format(FileTime(seconds: DAVStandIn.epoch + time, nanoseconds: 0))
     }
 }

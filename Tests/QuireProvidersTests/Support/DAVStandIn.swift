@@ -82,6 +82,13 @@ final class DAVStandIn: Sendable {
         var movesRetag = false
         /// What a cache before the server has of each document; nil without one.
         var cached: String?
+        /// Entity tags of documents are made of size and second, as nginx's, by a clock that goes on by so many seconds with
+        /// each write and otherwise when the test says so; nil where each write has its own tag.
+        var secondsPerWrite: Double?
+        /// Each write has its own tag all the same.
+        var hasOwnTags = false
+        /// How far the clock of its dates is ahead of that one.
+        var datesAhead = 0
         /// The entity tag that a PUT is answered with; nil for none.
         var writtenTag: WrittenTag?
     }
@@ -120,6 +127,8 @@ final class DAVStandIn: Sendable {
         /// Tokens up to that one are forgotten.
         var forgotten = -1
         var tag = 0
+        /// Since `epoch`, where tags are made of seconds.
+        var seconds = 0.0
         var log: [String] = []
         /// The token of each path that is locked.
         var locks: [String: String] = [:]
@@ -154,7 +163,9 @@ final class DAVStandIn: Sendable {
                 let (answer, fields) = book.state.withLock { state in
                     state.fields = []
                     let answer = state.answer(DAVStandInRequest(head: head, body: body))
-                    return (answer, state.fields)
+                    guard state.manners.secondsPerWrite != nil else { return (answer, state.fields) }
+                    let date = state.date(Int(state.seconds) + state.manners.datesAhead)
+                    return (answer, state.fields + ["Date: \(date)"])
                 }
                 peer.answer(answer.status, ["Content-Type: application/xml"] + fields, answer.body)
             }
@@ -162,10 +173,20 @@ final class DAVStandIn: Sendable {
         port = server.port
     }
 
-    /// A device's provider.
+    /// A device's provider. Where the server's clock is the test's, the device has the same.
     func provider(pace: ListingPace? = ListingPace(interval: .seconds(3600))) -> WebDAVProvider {
-        let transport = HTTPTransport(origin: HTTPOrigin(isSecure: false, host: "127.0.0.1", port: port))
-        return WebDAVProvider(transport: transport, base: "/dav", pace: pace)
+        let origin = HTTPOrigin(isSecure: false, host: "127.0.0.1", port: port)
+        var client = DAVClient(
+            transport: HTTPTransport(origin: origin), address: DAVAddress(origin: origin, base: "/dav"))
+        client.clock = with { $0.manners.secondsPerWrite } != nil ? clock : .calm
+        return WebDAVProvider(client: client, pace: pace)
+    }
+
+    private var clock: DAVClock {
+        let start = ContinuousClock.now
+        return DAVClock(
+            now: { [book] in start + .seconds(book.state.withLock { $0.seconds }) },
+            pause: { [book] duration in book.state.withLock { $0.seconds += duration / .seconds(1) } })
     }
 
     /// What another program does, and what the server is.
@@ -177,6 +198,14 @@ final class DAVStandIn: Sendable {
             defer { state.log = [] }
             return state.log
         }
+    }
+}
+
+extension DAVClock {
+    /// Goes so slowly that a server answers at once by it, however busy the machine is.
+    static var calm: DAVClock {
+        let start = ContinuousClock.now
+        return DAVClock(now: { start + (.now - start) / 1000 })
     }
 }
 

@@ -10,7 +10,7 @@ struct DAVProbeTests {
         var abilities = DAVAbilities()
         abilities.locks = true
         abilities.putsWhole = form != .rclone
-        abilities.movesVersions = form != .nginx
+        abilities.movesVersions = true
         abilities.moveCondition = form == .nginx || form == .rclone ? .none : .stateList
         abilities.tellsWritten = form != .apache && form != .nginx
         switch form {
@@ -35,7 +35,9 @@ struct DAVProbeTests {
     func found(form: ProviderForm) async throws {
         let bench = try await form.open()
         let provider = try #require(bench.provider as? WebDAVProvider)
-        #expect(provider.abilities == Self.expected(form))
+        var client = provider.client
+        if form != .nginx { client.clock = .calm }
+        #expect(try await DAVProbe.run(client) == Self.expected(form))
         #expect((try await provider.freeSpace() != nil) == (form == .sabre))
         #expect(bench.leftovers.isEmpty)
         #expect(try await bench.listing().isEmpty)
@@ -60,5 +62,25 @@ struct DAVProbeTests {
         _ = try await provider.connect(expected: nil)
         #expect(provider.abilities.stamps == !stampsRetag)
         #expect(provider.capabilities.attributes == !stampsRetag)
+    }
+
+    @Test(
+        "A server whose versions are made of size and second is known for that, however long a write takes",
+        arguments: [0, 0.3, 0.9, 1, 2.5])
+    func timeBased(secondsPerWrite: Double) async throws {
+        let server = try DAVStandIn(DAVStandIn.Manners(secondsPerWrite: secondsPerWrite))
+        let provider = server.provider()
+        _ = try await provider.connect(expected: nil)
+        #expect(provider.abilities.isTimeBased)
+    }
+
+    @Test(
+        "Other versions are known for that where a write takes little time, and else taken for such",
+        arguments: [(0, false), (0.3, false), (0.7, false), (1, true), (3, true)])
+    func ownVersions(secondsPerWrite: Double, isTimeBased: Bool) async throws {
+        let server = try DAVStandIn(DAVStandIn.Manners(secondsPerWrite: secondsPerWrite, hasOwnTags: true))
+        let provider = server.provider()
+        _ = try await provider.connect(expected: nil)
+        #expect(provider.abilities.isTimeBased == isTimeBased)
     }
 }
