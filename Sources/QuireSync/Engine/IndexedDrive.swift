@@ -147,6 +147,10 @@ extension TreeBase {
     /// - Parameter item: none of the container's where it was moved into another's directory.
     fileprivate init(_ base: BaseRecord, _ item: IndexItem?, root: RelativePath) {
         let item = item.flatMap { $0.container == base.container ? $0 : nil }
+    package func evictableBytes(_ container: ContainerID, of versions: Set<ProviderVersion>?) async throws -> Int64 {
+        try await index.evictableBytes(container, of: versions)
+    }
+
         self.init(
             record: base,
             local: item.flatMap { item in item.path.removing(ancestor: root).map { LocalEntry(item, path: $0) } })

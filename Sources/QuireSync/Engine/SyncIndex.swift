@@ -88,6 +88,8 @@ package protocol SyncIndex: StoreEventSink {
     /// Files whose content is to be here and is not, at most `limit` of each: what is pinned, and what has the name of something that
     /// is kept on this device only while another item takes its place at the provider.
     func datalessToBring(limit: Int) async throws -> [IndexedItem]
+    /// How much of what can go is of these versions of a container's documents; nil for all.
+    func evictableBytes(_ container: ContainerID, of versions: Set<ProviderVersion>?) async throws -> Int64
 
     /// Uploads that were begun and not acknowledged. While no push runs: those whose answer was lost.
     func unansweredUploads(_ container: ContainerID) async throws -> [UnansweredUpload]

@@ -45,7 +45,11 @@ package final class SyncService: Sendable {
         space = SpaceKeeper(environment, arriving: arriving, pool: pool, logger: logger)
         current = Lock([])
         current.withLock { $0 = makeEngines(containers) }
-        space.setEvict { [weak self] in await self?.makeDataless($0) ?? false }
+        space.setEvict({ [weak self] in await self?.makeDataless($0) ?? false }) { [weak self] in
+            var missing: Int64 = 0
+            for engine in self?.engines ?? [] { missing = missing.addingClamped(try await engine.missingBytes()) }
+            return missing
+        }
     }
 
     func makeEngines(_ containers: [SyncedContainer]) -> [SyncEngine] {
