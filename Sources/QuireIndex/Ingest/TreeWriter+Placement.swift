@@ -88,27 +88,29 @@ extension TreeWriter {
         guard row.base == nil, !row.isLocalOnly, row.role == .entry, let parentBase = row.parentBase else { return }
         let found = try db.first(
             """
-            SELECT b.id, b.kind, b.mtime, b.mode, i.id, i.local_only AND NOT i.dataless, b.tags, b.size
+            SELECT b.id, b.kind, b.mtime, b.mode, i.id, i.local_only AND NOT i.dataless, b.tags, b.size, b.orphan
             FROM bases b LEFT JOIN items i ON i.base = b.id
             WHERE b.container = ? AND b.parent = ? AND b.name = ?
             """, .text(row.container), .integer(parentBase), .blob(row.name)
-        ) { found -> (ItemRow.Base, size: Int64, holder: Int64?, free: Bool) in
+        ) { found -> (ItemRow.Base, size: Int64, holder: Int64?, free: Bool, isNeeded: Bool) in
             let base = ItemRow.Base(
                 id: found.integer(0), container: row.container, parent: parentBase, name: row.name,
                 kind: FileKind(code: found.integer(1)), mtime: FileTime(nanoseconds: found.integer(2)),
                 mode: found.optionalInteger(3).map { UInt16(truncatingIfNeeded: $0) }, tags: found.optionalText(6))
             let holder = found.optionalInteger(4)
-            return (base, found.integer(7), holder, holder == nil || found.flag(5))
+            let isNeeded = found.integer(8) == OrphanState.needed
+            return (base, found.integer(7), holder, holder == nil || found.flag(5), isNeeded)
         }
-        guard let (base, size, holder, free) = found, free, base.kind == row.local.kind, holder != row.id else {
-            return
-        }
+        guard let (base, size, holder, free, isNeeded) = found, free, base.kind == row.local.kind, holder != row.id
+        else { return }
         if let holder {
             // A holder that is local-only is pending for nothing but this base.
             try db.run(
                 "UPDATE items SET base = NULL, ack_inode = NULL, pending = 0 WHERE id = ?", .integer(holder))
         } else {
-            if !continues, try !comesBack(&row, to: base, size: size) { return try removeBase(base.id) }
+            if !continues || isNeeded, try !comesBack(&row, to: base, size: size, isNeeded: isNeeded) {
+                return try removeBase(base.id)
+            }
             try db.run("UPDATE bases SET orphan = 0 WHERE id = ?", .integer(base.id))
         }
         row.base = base
@@ -116,11 +118,26 @@ extension TreeWriter {
     }
 
     /// Whether the row may take a base that nothing is linked to. What has gone and is back has its tags again.
-    private func comesBack(_ row: inout ItemRow, to base: ItemRow.Base, size: Int64) throws -> Bool {
-        let isHeld = try db.meta(MetaKey.heldDeletes) != nil
+    private func comesBack(
+        _ row: inout ItemRow, to base: ItemRow.Base, size: Int64, isNeeded: Bool
+    ) throws -> Bool {
+        let isHeld = try isNeeded || db.meta(MetaKey.heldDeletes) != nil
         let isSame = row.local.kind == .directory ? isHeld : row.local.isLike(size: size, mtime: base.mtime)
         if isSame, row.tags.isEmpty { row.tags = base.tags ?? "" }
         return isSame || !isHeld
+    }
+
+    /// Gives up the base that a new placeholder has found at its name, where its mark names something else that is known:
+    /// then it is a copy of that.
+    mutating func giveUp(_ row: inout ItemRow, unlessNamedBy mark: Placeholder?) throws {
+        guard row.base != nil, let mark, try !isOf(mark, row), try db.hasBase(of: mark) else { return }
+        try unlink(&row)
+        row.tags = ""
+        try update(row)
+        // It may have been held for a placeholder elsewhere.
+        if try db.meta(MetaKey.neededBases) != nil, try db.meta(MetaKey.heldDeletes) == nil {
+            try db.setMeta(MetaKey.heldDeletes, "1")
+        }
     }
 
     /// The item stands for nothing at the provider any more; the base is an orphan.

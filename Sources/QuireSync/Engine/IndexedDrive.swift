@@ -76,10 +76,12 @@ package struct IndexedDrive: SyncIndex {
     }
 
     /// What a placeholder says of itself; a local read of one attribute.
-    private func markedVersion(_ path: RelativePath) -> ProviderVersion? {
+    private func markedVersion(_ path: RelativePath) -> ProviderVersion? { mark(path)?.version }
+
+    private func mark(_ path: RelativePath) -> Placeholder? {
         // Gone or changed meanwhile: then its event is on the way.
         guard case .placeholder(let placeholder)? = try? Placeholder.mark(at: path, in: tree) else { return nil }
-        return placeholder.version
+        return placeholder
     }
 
     package func item(_ id: ItemID) async throws -> IndexedItem? { try await index.item(id).map { IndexedItem($0) } }
@@ -108,7 +110,16 @@ package struct IndexedDrive: SyncIndex {
     package func unreadPlaces() -> [UnreadPlace] { index.unreadPlaces }
     package func rescanFinished() async { _ = await index.rescanFinished() }
     package func heldDeletions() async throws -> Int { try await index.heldDeletes() }
-    package func confirmDeletions() async throws { try await index.confirmDeletes() }
+    package func confirmDeletions() async throws -> Int { try await index.confirmDeletes(marks: marks()) }
+
+    package func strandedPlaceholders() async throws -> [StrandedPlaceholder] {
+        try await index.strandedPlaceholders(marks: marks())
+    }
+
+    /// What placeholders that stand for nothing known say of themselves; none are asked while no deletion is held.
+    private func marks() async throws -> [ItemID: Placeholder] {
+        try await index.baselessPlaceholders().compactMapValues { mark($0) }
+    }
 
     package func park(_ subject: ParkedSubject, message: String, until: ParkedUntil) async throws {
         try await index.park(subject, message: message, code: until.rawValue)
@@ -136,6 +147,10 @@ package struct IndexedDrive: SyncIndex {
         try await index.datalessToBring(limit: limit).map { IndexedItem($0) }
     }
 
+    package func evictableBytes(_ container: ContainerID, of versions: Set<ProviderVersion>?) async throws -> Int64 {
+        try await index.evictableBytes(container, of: versions)
+    }
+
     package func setPinned(_ id: ItemID, _ isPinned: Bool) async throws { try await index.setPinned(id, isPinned) }
     package func value(_ key: String) async throws -> String? { try await index.value(key) }
     package func setValue(_ key: String, _ value: String?) async throws { try await index.setValue(key, value) }
@@ -147,10 +162,6 @@ extension TreeBase {
     /// - Parameter item: none of the container's where it was moved into another's directory.
     fileprivate init(_ base: BaseRecord, _ item: IndexItem?, root: RelativePath) {
         let item = item.flatMap { $0.container == base.container ? $0 : nil }
-    package func evictableBytes(_ container: ContainerID, of versions: Set<ProviderVersion>?) async throws -> Int64 {
-        try await index.evictableBytes(container, of: versions)
-    }
-
         self.init(
             record: base,
             local: item.flatMap { item in item.path.removing(ancestor: root).map { LocalEntry(item, path: $0) } })
