@@ -81,7 +81,7 @@ extension TreeWriter {
             let next = nextID
             var after = try appeared(in: directory, entry.name, local, keepsChildren: true)
             if isDataless, !isRenewed, before == nil {
-                try giveUp(&after, unlessNamedBy: lister.placeholder(looked, in: path))
+                try giveUp(&after, in: directory, unlessNamedBy: lister.placeholder(looked, in: path))
             }
             if isDataless, !isRenewed, before?.local.inode != local.inode {
                 try noteStray(after, looked, in: path, isNew: before == nil, &rescan, lister)

@@ -137,6 +137,14 @@ enum Schema {
                     CREATE INDEX bases_removal ON bases (container) WHERE removal <> 0;
                     """)
         }
+        // What had gone and is back is pinned and tagged as it was; null where its row had nothing to leave.
+        migrator.registerMigration("left") { db in
+            try db.execute(
+                sql: """
+                    ALTER TABLE bases ADD COLUMN left_pinned INTEGER NOT NULL DEFAULT 0;
+                    ALTER TABLE bases ADD COLUMN left_tags TEXT;
+                    """)
+        }
         return migrator
     }
 }
