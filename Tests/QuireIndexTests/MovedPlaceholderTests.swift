@@ -223,6 +223,19 @@ struct MovedPlaceholderTests {
         }
     }
 
+    @Test("where it may stand for several, it is told of once, and none of them is deleted")
+    func unclear() async throws {
+        try await withNotes { drive, id in
+            try drive.rename("Notes/doc", "doc")
+            try drive.remove("Notes/stays")
+            _ = await drive.rescan()
+            #expect(try await drive.index.strandedPlaceholders(marks: [:]).map(\.path) == ["doc"])
+            try await drive.index.confirmDeletes()
+            #expect(try await drive.pendingText(id).filter { $0.hasSuffix("deleted") } == [])
+            #expect(try await drive.index.strandedPlaceholders(marks: [:]).map(\.path) == ["doc"])
+        }
+    }
+
     @Test("what comes to its former place after that is a document beside it, and moved back it is what it was")
     func confirmedAndBack() async throws {
         try await withNotes { drive, id in

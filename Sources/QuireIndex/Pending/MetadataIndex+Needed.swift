@@ -48,7 +48,7 @@ extension MetadataIndex {
         return try await read("placeholders that were moved") { db in
             guard try db.holdsDeletes() else { return [] }
             var (paths, bases) = (PathBuilder.items(root: root), PathBuilder.bases)
-            return try NeededBases(marks, db).pairs.compactMap { item, base in
+            return try NeededBases(marks, db).examples.compactMap { item, base in
                 guard let path = try paths.path(item.id, db), let basePath = try bases.path(base.id, db) else {
                     return nil
                 }
@@ -75,7 +75,7 @@ extension MetadataIndex {
                 try db.run("UPDATE bases SET orphan = \(OrphanState.needed) WHERE id = ? AND orphan = 1", .integer(id))
             }
             try db.setMeta(MetaKey.heldDeletes, nil)
-            try db.setMeta(MetaKey.neededBases, needed.pairs.isEmpty ? nil : "1")
+            try db.setMeta(MetaKey.neededBases, needed.ids.isEmpty ? nil : "1")
             return max(0, before - (try db.heldDeletes()))
         }
         progress.tick()
@@ -117,7 +117,9 @@ private struct NeededBases {
         }
     }
 
-    private(set) var pairs: [(item: Item, base: Base)] = []
+    private(set) var ids: Set<Int64> = []
+    /// Each placeholder that needs some, with one of them.
+    private(set) var examples: [(item: Item, base: Base)] = []
 
     init(_ marks: [ItemID: Placeholder], _ db: Database) throws {
         let items = try Self.placeholders(db)
@@ -132,7 +134,9 @@ private struct NeededBases {
         let bySize = Dictionary(grouping: orphans) { $0.size }
         for item in items {
             let sized = bySize[item.size] ?? []
-            for base in try Self.needed(by: marks[ItemID(item.id)], sized, db) { pairs.append((item, base)) }
+            let needed = try Self.needed(by: marks[ItemID(item.id)], sized, db)
+            ids.formUnion(needed.lazy.map(\.id))
+            if let base = needed.first { examples.append((item, base)) }
         }
     }
 
@@ -155,8 +159,8 @@ private struct NeededBases {
     /// Their ids, and those of the directories that they lie in: removed at the provider, these would take them along.
     func withDirectories(_ db: Database) throws -> Set<Int64> {
         var found: Set<Int64> = []
-        for pair in pairs {
-            var next = pair.base.id
+        for id in ids {
+            var next = id
             while next != 0, found.insert(next).inserted {
                 next =
                     try db.first("SELECT parent FROM bases WHERE id = ?", .integer(next), read: { $0.integer(0) }) ?? 0
