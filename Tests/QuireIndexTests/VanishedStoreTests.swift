@@ -291,4 +291,44 @@ struct VanishedStoreTests {
             }
         }
     }
+
+    @Test("has its pins, and tags that no provider keeps, again when it is back after it was compared")
+    func pinsAndOwnTags() async throws {
+        try await withClosedDrive { drive in
+            try await reopened(drive) { again in
+                for path in ["a", "dir"] as [RelativePath] {
+                    try await again.index.setPinned(try await again.item(path).id, true)
+                }
+                for path in ["a", "b"] as [RelativePath] {
+                    try await again.index.setTags(try await again.item(path).id, ["red"])
+                }
+            }
+            let aside = drive.directory + "/aside"
+            guard rename(drive.store, aside) == 0, mkdir(drive.store, 0o755) == 0 else { throw TestError("rename") }
+            try await reopened(drive) { again in _ = await again.rescan() }
+            guard rmdir(drive.store) == 0, rename(aside, drive.store) == 0 else { throw TestError("rename") }
+            try await reopened(drive) { again in
+                _ = await again.rescan()
+                for (path, isPinned, tags) in [
+                    ("a", true, ["red"]), ("b", false, ["red"]), ("dir", true, []), ("dir/doc", true, []),
+                ] as [(RelativePath, Bool, [String])] {
+                    let item = try await again.item(path)
+                    #expect(item.isPinned == isPinned)
+                    #expect(item.tags == tags)
+                }
+                // What is taken back stays so, whatever becomes of the document.
+                try await again.index.setPinned(try await again.item("a").id, false)
+                try await again.index.setTags(try await again.item("b").id, [])
+            }
+            guard rename(drive.store, aside) == 0, mkdir(drive.store, 0o755) == 0 else { throw TestError("rename") }
+            try await reopened(drive) { again in _ = await again.rescan() }
+            guard rmdir(drive.store) == 0, rename(aside, drive.store) == 0 else { throw TestError("rename") }
+            try await reopened(drive) { again in
+                _ = await again.rescan()
+                let (a, b) = (try await again.item("a"), try await again.item("b"))
+                #expect(!a.isPinned && a.tags == ["red"])
+                #expect(!b.isPinned && b.tags == [])
+            }
+        }
+    }
 }

@@ -90,4 +90,38 @@ import Testing
         #expect(try device.text(copy) == "another document")
         #expect(provided(copy) == "another document")
     }
+
+    @Test("A placeholder that was moved to another container is told of, and confirming leaves its content where it is")
+    func movedToOtherContainer() async throws {
+        memory.edit {
+            $0.write("doc", "content")
+            $0.write("gone", "what was deleted")
+        }
+        let device = try Device("one", provider: memory, clock: clock)
+        let notes = try #require(ContainerID("org.example.notes"))
+        device.metadata.setContainers(ContainerLayout([.init(notes, at: "Notes")]))
+        try device.makeDirectory("Notes")
+        #expect(await device.sync() == .settled)
+        try device.renameUnseen("doc", "Notes/moved")
+        try device.tree.remove("gone")
+        device.metadata.beginRescan()
+        let service = device.restartedService(memory)
+        for isConfirmed in [false, true] {
+            guard case .unresolved(_, let errors, let held) = await service.syncNow(timeout: nil) else {
+                Issue.record("settled")
+                return
+            }
+            #expect(errors.map(\.path) == ["Notes/moved"])
+            #expect(errors.allSatisfy { $0.message.contains("doc") && $0.message.contains("--confirm-deletes") })
+            #expect(held == (isConfirmed ? 1 : 2))
+            #expect(provided("doc") == "content")
+            #expect((provided("gone") == nil) == isConfirmed)
+            if !isConfirmed { #expect(try await service.confirmDeletions() == 1) }
+            clock.advance(.seconds(60))
+        }
+        try device.renameUnseen("Notes/moved", "doc")
+        device.metadata.beginRescan()
+        #expect(await service.syncNow(timeout: nil) == .settled)
+        #expect(try await device.open("doc") == "content")
+    }
 }

@@ -138,6 +138,27 @@ import Testing
         #expect(try device.tree.requiredStatus(at: "doc").size == 2000)
     }
 
+    @Test("What is missing at the provider is no room that can be made, after a restart neither")
+    func missing() async throws {
+        let device = try device(1000)
+        let names = (0..<12).map { RelativePath(stringLiteral: "d\($0)") }
+        for name in names { try device.write(name, String(repeating: "x", count: 50)) }
+        #expect(await device.sync() == .settled)
+        memory.edit { tree in for name in names { tree.remove(name) } }
+        let restarted = device.restartedService(memory)
+        #expect(await device.sync() != .settled)
+        #expect(await device.service.status().heldDeletions == 12)
+        for service in [device.service, restarted] {
+            try await service.space.admit(ByteCount(400), for: "other")
+            await #expect(throws: SyncFailure.self) { try await service.space.admit(ByteCount(500), for: "other") }
+        }
+        _ = await restarted.syncNow(timeout: nil)
+        await #expect(throws: SyncFailure.self) { try await restarted.space.admit(ByteCount(500), for: "other") }
+        #expect(try await restarted.confirmDeletions() == 12)
+        #expect(await restarted.syncNow(timeout: nil) == .settled)
+        try await restarted.space.admit(ByteCount(500), for: "other")
+    }
+
     @Test("The content of what comes into a pinned directory comes by itself")
     func pinnedDirectory() async throws {
         let device = try Device("one", provider: memory, clock: clock)

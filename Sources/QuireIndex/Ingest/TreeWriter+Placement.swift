@@ -88,19 +88,23 @@ extension TreeWriter {
         guard row.base == nil, !row.isLocalOnly, row.role == .entry, let parentBase = row.parentBase else { return }
         let found = try db.first(
             """
-            SELECT b.id, b.kind, b.mtime, b.mode, i.id, i.local_only AND NOT i.dataless, b.tags, b.size
+            SELECT b.id, b.kind, b.mtime, b.mode, i.id, i.local_only AND NOT i.dataless, b.tags, b.size, b.orphan,
+            b.left_pinned, b.left_tags
             FROM bases b LEFT JOIN items i ON i.base = b.id
             WHERE b.container = ? AND b.parent = ? AND b.name = ?
             """, .text(row.container), .integer(parentBase), .blob(row.name)
-        ) { found -> (ItemRow.Base, size: Int64, holder: Int64?, free: Bool) in
+        ) { found -> (ItemRow.Base, Waiting, holder: Int64?, free: Bool) in
             let base = ItemRow.Base(
                 id: found.integer(0), container: row.container, parent: parentBase, name: row.name,
                 kind: FileKind(code: found.integer(1)), mtime: FileTime(nanoseconds: found.integer(2)),
                 mode: found.optionalInteger(3).map { UInt16(truncatingIfNeeded: $0) }, tags: found.optionalText(6))
             let holder = found.optionalInteger(4)
-            return (base, found.integer(7), holder, holder == nil || found.flag(5))
+            let waiting = Waiting(
+                size: found.integer(7), isNeeded: found.integer(8) == OrphanState.needed, isPinned: found.flag(9),
+                tags: found.optionalText(10) ?? base.tags ?? "")
+            return (base, waiting, holder, holder == nil || found.flag(5))
         }
-        guard let (base, size, holder, free) = found, free, base.kind == row.local.kind, holder != row.id else {
+        guard let (base, waiting, holder, free) = found, free, base.kind == row.local.kind, holder != row.id else {
             return
         }
         if let holder {
@@ -108,19 +112,52 @@ extension TreeWriter {
             try db.run(
                 "UPDATE items SET base = NULL, ack_inode = NULL, pending = 0 WHERE id = ?", .integer(holder))
         } else {
-            if !continues, try !comesBack(&row, to: base, size: size) { return try removeBase(base.id) }
+            if !continues || waiting.isNeeded, try !comesBack(&row, to: base, waiting) {
+                return try removeBase(base.id)
+            }
             try db.run("UPDATE bases SET orphan = 0 WHERE id = ?", .integer(base.id))
         }
         row.base = base
         row.acknowledged = nil
     }
 
-    /// Whether the row may take a base that nothing is linked to. What has gone and is back has its tags again.
-    private func comesBack(_ row: inout ItemRow, to base: ItemRow.Base, size: Int64) throws -> Bool {
-        let isHeld = try db.meta(MetaKey.heldDeletes) != nil
-        let isSame = row.local.kind == .directory ? isHeld : row.local.isLike(size: size, mtime: base.mtime)
-        if isSame, row.tags.isEmpty { row.tags = base.tags ?? "" }
+    /// What is known of a base that nothing is linked to.
+    private struct Waiting {
+        var size: Int64
+        /// A placeholder elsewhere needs it.
+        var isNeeded: Bool
+        /// Of what had it.
+        var isPinned: Bool
+        var tags: String
+    }
+
+    /// Whether the row may take a base that nothing is linked to. What has gone and is back is pinned and tagged as
+    /// it was.
+    private func comesBack(_ row: inout ItemRow, to base: ItemRow.Base, _ waiting: Waiting) throws -> Bool {
+        let isHeld = try waiting.isNeeded || db.meta(MetaKey.heldDeletes) != nil
+        let isSame = row.local.kind == .directory ? isHeld : row.local.isLike(size: waiting.size, mtime: base.mtime)
+        if isSame {
+            if row.tags.isEmpty { row.tags = waiting.tags }
+            row.isPinned = row.isPinned || waiting.isPinned
+        }
         return isSame || !isHeld
+    }
+
+    /// Gives up the base that a new placeholder has found at its name, where its mark names something else that is
+    /// known: then it is a copy of that.
+    mutating func giveUp(
+        _ row: inout ItemRow, in directory: DirectoryRow, unlessNamedBy mark: Placeholder?
+    ) throws {
+        guard let base = row.base, let mark, try !isOf(mark, row), try db.hasBase(of: mark) else { return }
+        let taken = row
+        try unlink(&row)
+        try orphan(base.id, leaving: taken)
+        (row.tags, row.isPinned) = ("", directory.isPinned)
+        try update(row)
+        // It may have been held for a placeholder elsewhere.
+        if try db.meta(MetaKey.neededBases) != nil, try db.meta(MetaKey.heldDeletes) == nil {
+            try db.setMeta(MetaKey.heldDeletes, "1")
+        }
     }
 
     /// The item stands for nothing at the provider any more; the base is an orphan.

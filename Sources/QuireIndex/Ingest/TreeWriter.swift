@@ -151,16 +151,19 @@ struct TreeWriter {
             for child in try children(of: row.id) { try delete(child, orphaning: orphaning) }
         }
         try db.run("DELETE FROM items WHERE id = ?", .integer(row.id))
-        if orphaning, let base = row.base { try orphan(base.id) }
+        if orphaning, let base = row.base { try orphan(base.id, leaving: row) }
     }
 
     /// A base is linked by nobody any more. One of unknown version is no item the provider told of: nothing to delete; nor is
     /// there where this device was removing it because the provider has nothing of it.
-    func orphan(_ base: Int64) throws {
+    ///
+    /// - Parameter row: what was linked to it and has gone: its pin and its tags are kept, for when it is back.
+    func orphan(_ base: Int64, leaving row: ItemRow? = nil) throws {
         try db.run(
             """
             UPDATE bases SET version = CASE removal WHEN 0 THEN version ELSE '' END, \
-            orphan = version <> '' AND removal = 0, since = ? WHERE id = ?
-            """, .integer(now), .integer(base))
+            orphan = version <> '' AND removal = 0, since = ?, left_pinned = ?, left_tags = ? WHERE id = ?
+            """, .integer(now), .flag(row?.isPinned ?? false), row.map { SQLValue.text($0.tags) } ?? .null,
+            .integer(base))
     }
 }

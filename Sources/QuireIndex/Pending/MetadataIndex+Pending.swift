@@ -78,7 +78,7 @@ extension MetadataIndex {
 
     private static func isPending(_ container: ContainerID, _ path: RelativePath, _ db: Database) throws -> Bool {
         guard let base = try db.baseID(container, at: path) else { return false }
-        let isOrphan = try db.first("SELECT orphan FROM bases WHERE id = ?", .integer(base), read: { $0.flag(0) })
+        let isOrphan = try db.first("SELECT orphan = 1 FROM bases WHERE id = ?", .integer(base), read: { $0.flag(0) })
         if isOrphan == true { return try db.meta(MetaKey.heldDeletes) == nil }
         return try db.first(
             "SELECT 1 FROM items WHERE base = ? AND pending <> 0 AND local_only = 1", .integer(base),
@@ -88,15 +88,6 @@ extension MetadataIndex {
 
     /// How many deletions are held until they are confirmed; 0 when none are.
     package func heldDeletes() async throws(IndexError) -> Int {
-        try await read("held deletions") { db in
-            guard try db.meta(MetaKey.heldDeletes) != nil else { return 0 }
-            return try db.first("SELECT count(*) FROM bases WHERE orphan = 1", read: { Int($0.integer(0)) }) ?? 0
-        }
-    }
-
-    /// What was missing at the rescan was deleted indeed: deletions go on.
-    package func confirmDeletes() async throws(IndexError) {
-        try await write("confirming deletions") { try $0.setMeta(MetaKey.heldDeletes, nil) }
-        progress.tick()
+        try await read("held deletions") { try $0.heldDeletes() }
     }
 }

@@ -80,7 +80,7 @@ extension MetadataIndex {
         try await read("a provider's directory") { db in
             guard let parent = try db.baseID(container, at: directory) else { return [] }
             return try db.all(
-                "SELECT name, orphan, version, identifier FROM bases WHERE container = ? AND parent = ?",
+                "SELECT name, orphan = 1, version, identifier FROM bases WHERE container = ? AND parent = ?",
                 .text(container.rawValue), .integer(parent)
             ) {
                 BaseName(

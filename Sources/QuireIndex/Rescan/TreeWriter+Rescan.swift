@@ -79,7 +79,10 @@ extension TreeWriter {
                 continue
             }
             let next = nextID
-            let after = try appeared(in: directory, entry.name, local, keepsChildren: true)
+            var after = try appeared(in: directory, entry.name, local, keepsChildren: true)
+            if isDataless, !isRenewed, before == nil {
+                try giveUp(&after, in: directory, unlessNamedBy: lister.placeholder(looked, in: path))
+            }
             if isDataless, !isRenewed, before?.local.inode != local.inode {
                 try noteStray(after, looked, in: path, isNew: before == nil, &rescan, lister)
             }
@@ -163,6 +166,11 @@ extension TreeWriter {
         // What was missing is back: nothing is held any more.
         let deletes = try db.first("SELECT count(*) FROM bases WHERE orphan = 1", read: { $0.integer(0) }) ?? 0
         if rescan.isWhole, deletes == 0, rescan.unread.isEmpty { try db.setMeta(MetaKey.heldDeletes, nil) }
+        if rescan.isWhole, try db.meta(MetaKey.neededBases) != nil {
+            let needed = try db.first(
+                "SELECT 1 FROM bases WHERE orphan = ? LIMIT 1", .integer(OrphanState.needed), read: { _ in true })
+            if needed == nil { try db.setMeta(MetaKey.neededBases, nil) }
+        }
         // Also where the store had vanished when it was met.
         if deletes > 0, try db.meta(MetaKey.heldDeletes) != nil { rescan.report.holdsDeletes = true }
     }

@@ -23,6 +23,24 @@ extension MetadataIndex {
         }
     }
 
+    /// How much of `SpaceUse.evictable` is of these versions; one pass over the container's rows.
+    ///
+    /// - Parameter versions: of the container's documents; nil for all.
+    package func evictableBytes(
+        _ container: ContainerID, of versions: Set<ProviderVersion>?
+    ) async throws(IndexError) -> Int64 {
+        try await read("what cannot be evicted") { db in
+            let rows = try db.all(
+                """
+                SELECT b.version, i.size / max(i.nlink, 1) FROM (
+                    SELECT base, size, nlink FROM items WHERE container = ? AND \(Self.here) AND \(Self.evictable)) i
+                JOIN bases b ON b.id = i.base
+                """, .text(container.rawValue)
+            ) { row in versions?.contains(ProviderVersion(row.text(0))) ?? true ? row.integer(1) : 0 }
+            return rows.reduce(0) { $0.addingClamped($1) }
+        }
+    }
+
     /// A page of what can be taken off this device, by id.
     ///
     /// - Parameters:

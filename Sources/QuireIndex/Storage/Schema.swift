@@ -5,7 +5,7 @@ import GRDB
 /// ```
 /// items   one row a directory entry; keyed by item id, with a parent id: renaming a directory is one row
 /// bases   what the provider acknowledged, with parent links of its own; an item is linked to at most one
-///         orphan = linked by nobody: deleted here, deletion to be uploaded
+///         orphan = linked by nobody: deleted here, deletion to be uploaded, unless it is `OrphanState.needed`
 ///         removal = a `RemovalState`: being removed here, as the provider has nothing of it
 /// types   identifiers of content types, by the numbers that items have
 /// parked  errors, by item, or by container and base path
@@ -137,6 +137,14 @@ enum Schema {
                     CREATE INDEX bases_removal ON bases (container) WHERE removal <> 0;
                     """)
         }
+        // What had gone and is back is pinned and tagged as it was; null where its row had nothing to leave.
+        migrator.registerMigration("left") { db in
+            try db.execute(
+                sql: """
+                    ALTER TABLE bases ADD COLUMN left_pinned INTEGER NOT NULL DEFAULT 0;
+                    ALTER TABLE bases ADD COLUMN left_tags TEXT;
+                    """)
+        }
         return migrator
     }
 }
@@ -169,6 +177,8 @@ enum MetaKey {
     static let types = "types"
     /// How many items were missing when a rescan held deletions back.
     static let heldDeletes = "deletes_held"
+    /// A base may be `OrphanState.needed`.
+    static let neededBases = "bases_needed"
     /// The store has nothing of what rows name, and was not compared since.
     static let vanished = "vanished"
     /// The file system that the store was on when it was last met, by the system's word for it.

@@ -54,6 +54,9 @@ struct DAVAbilities: Sendable, Hashable {
     /// Upper-case letters come back as lower-case ones.
     var lowersNames = false
 
+    /// The server was in trouble each time that it was asked for something no document depends on.
+    var isUnsettled = false
+
     /// What an account is taken for until it was probed.
     static let unprobed = DAVAbilities()
 

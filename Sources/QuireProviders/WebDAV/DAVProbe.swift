@@ -43,7 +43,9 @@ struct DAVProbe {
     static func history(_ client: DAVClient) async throws(ProviderError) -> DAVHistory? {
         let told = try await client.propfind(StoreLayout.mark, depth: "0", body: DAVBodies.identified)
         guard let mark = told?.first(where: { $0.path == StoreLayout.mark }) else { return nil }
-        return try await optional(client) { (_) throws(ProviderError) in
+        // Everything is tried anew where there is room.
+        var isUnsettled = false
+        return try await optional(client, &isUnsettled) { (_) throws(ProviderError) in
             try await DAVHistoryProbe(client: client).run(mark.resource)
         }
     }
@@ -53,9 +55,11 @@ struct DAVProbe {
     /// Asks twice for what no document depends on. A server that does not answer that although it answers, as where a proxy
     /// before it holds such questions up, is taken for one that cannot do it.
     ///
-    /// - Parameter ask: given 0, and then 1.
+    /// - Parameters:
+    ///   - isUnsettled: set where it did not answer.
+    ///   - ask: given 0, and then 1.
     private static func optional<Value: Sendable>(
-        _ client: DAVClient, _ ask: (_ turn: Int) async throws(ProviderError) -> Value?
+        _ client: DAVClient, _ isUnsettled: inout Bool, _ ask: (_ turn: Int) async throws(ProviderError) -> Value?
     ) async throws(ProviderError) -> Value? {
         for turn in 0..<2 {
             // Busy for a moment, perhaps.
@@ -66,6 +70,7 @@ struct DAVProbe {
                 }
             }
         }
+        isUnsettled = true
         return nil
     }
 
@@ -88,7 +93,8 @@ struct DAVProbe {
         try await tryNames()
         try await tryFolding()
         let grounds = [child("journal-1"), child("journal-2")]
-        abilities.journal = try await Self.optional(client) { [client, abilities] (turn) throws(ProviderError) in
+        abilities.journal = try await Self.optional(client, &abilities.isUnsettled) {
+            [client, abilities] (turn) throws(ProviderError) in
             try await DAVJournalProbe(client: client, root: grounds[turn], stamps: abilities.stamps).run()
         }
         if abilities.putsWhole { abilities.putsWhole = try await halves.isUntouched() }
@@ -150,7 +156,8 @@ struct DAVProbe {
         }
         abilities.tellsWritten = isTold
         abilities.isTimeBased = trial.isTimeBased ?? true
-        abilities.history = try await Self.optional(client) { [client, document] (_) throws(ProviderError) in
+        abilities.history = try await Self.optional(client, &abilities.isUnsettled) {
+            [client, document] (_) throws(ProviderError) in
             try await DAVHistoryProbe(client: client).run(document)
         }
     }
@@ -176,7 +183,8 @@ struct DAVProbe {
 
     private mutating func tryMoves() async throws(ProviderError) {
         let grounds = [child("moves-1"), child("moves-2")]
-        let found = try await Self.optional(client) { [client, abilities] (turn) throws(ProviderError) in
+        let found = try await Self.optional(client, &abilities.isUnsettled) {
+            [client, abilities] (turn) throws(ProviderError) in
             try await DAVMoveProbe(client: client, root: grounds[turn], abilities: abilities).run()
         }
         guard let found else { return }
@@ -234,7 +242,7 @@ struct DAVProbe {
         try await make(below)
         let file = below.appending("b" as FileName)
         guard try await put(file, "x").isSuccess else { return }
-        let listsAll = try await Self.optional(client) { [client] (_) throws(ProviderError) in
+        let listsAll = try await Self.optional(client, &abilities.isUnsettled) { [client] (_) throws(ProviderError) in
             do throws(ProviderError) {
                 let found = try await client.propfind(directory, depth: "infinity", isDirectory: true) ?? []
                 return Set(found.map(\.path)) == [directory, below, file]

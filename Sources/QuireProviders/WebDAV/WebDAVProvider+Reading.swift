@@ -4,6 +4,7 @@ extension WebDAVProvider {
     package func changes(since cursor: ChangeCursor?) async throws(ProviderError) -> RemoteChanges {
         try checkConnected()
         await settleRemovals()
+        await settleAbilities()
         let reader = FeedReader(
             feed: feed, journal: journal, list: { () async throws(ProviderError) in try await self.list() },
             look: { (path) async throws(ProviderError) in try await self.look(path)?.item },

@@ -23,6 +23,10 @@ package final class WebDAVProvider: DocumentProvider {
         /// There was room to try everything.
         var isTried = false
         var deepListings = DAVDeepListings()
+        /// Looks for changes since something was tried again that the server could not be asked about.
+        var looks = 0
+        /// After how many of them it is tried the next time.
+        var trialAfter = 2
     }
 
     let client: DAVClient
@@ -104,7 +108,9 @@ package final class WebDAVProvider: DocumentProvider {
         }
         var found = try await DAVIdentity.read(client)
         if let expected, found?.identity != expected { throw presence.another(found) }
-        if let identity = found?.identity, presence.isKnown(identity, capabilities) { return identity }
+        if let identity = found?.identity, !abilities.isUnsettled, presence.isKnown(identity, capabilities) {
+            return identity
+        }
         for path in [StoreLayout.control, StoreLayout.temporary, StoreLayout.changes, DAVLayout.locks] {
             try await makeOwn(path)
         }
@@ -140,6 +146,30 @@ package final class WebDAVProvider: DocumentProvider {
         guard abilities.locks else { throw refusal }
         abilities.history = try await DAVProbe.history(client)
         begin(abilities, isTried: false)
+    }
+
+    /// Tries again what the server could not be asked about and no document depends on, with some of the looks for
+    /// changes. All else is as it was found when connecting.
+    func settleAbilities() async {
+        let isDue = found.withLock { found in
+            guard found.abilities.isUnsettled, found.isTried else { return false }
+            found.looks += 1
+            guard found.looks >= found.trialAfter else { return false }
+            (found.looks, found.trialAfter) = (0, min(256, found.trialAfter * 2))
+            return true
+        }
+        guard isDue else { return }
+        do throws(ProviderError) {
+            let tried = try await DAVProbe.run(client)
+            found.withLock { found in
+                found.abilities.history = tried.history
+                found.abilities.listsAll = tried.listsAll
+                found.abilities.journal = tried.journal
+                found.abilities.isUnsettled = tried.isUnsettled
+            }
+        } catch {
+            logger.info("the server could not be tried again", metadata: ["error": "\(error)"])
+        }
     }
 
     private func begin(_ abilities: DAVAbilities, isTried: Bool) {

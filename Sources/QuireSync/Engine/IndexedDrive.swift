@@ -76,10 +76,12 @@ package struct IndexedDrive: SyncIndex {
     }
 
     /// What a placeholder says of itself; a local read of one attribute.
-    private func markedVersion(_ path: RelativePath) -> ProviderVersion? {
+    private func markedVersion(_ path: RelativePath) -> ProviderVersion? { mark(path)?.version }
+
+    private func mark(_ path: RelativePath) -> Placeholder? {
         // Gone or changed meanwhile: then its event is on the way.
         guard case .placeholder(let placeholder)? = try? Placeholder.mark(at: path, in: tree) else { return nil }
-        return placeholder.version
+        return placeholder
     }
 
     package func item(_ id: ItemID) async throws -> IndexedItem? { try await index.item(id).map { IndexedItem($0) } }
@@ -108,7 +110,16 @@ package struct IndexedDrive: SyncIndex {
     package func unreadPlaces() -> [UnreadPlace] { index.unreadPlaces }
     package func rescanFinished() async { _ = await index.rescanFinished() }
     package func heldDeletions() async throws -> Int { try await index.heldDeletes() }
-    package func confirmDeletions() async throws { try await index.confirmDeletes() }
+    package func confirmDeletions() async throws -> Int { try await index.confirmDeletes(marks: marks()) }
+
+    package func strandedPlaceholders() async throws -> [StrandedPlaceholder] {
+        try await index.strandedPlaceholders(marks: marks())
+    }
+
+    /// What placeholders that stand for nothing known say of themselves; none are asked while no deletion is held.
+    private func marks() async throws -> [ItemID: Placeholder] {
+        try await index.baselessPlaceholders().compactMapValues { mark($0) }
+    }
 
     package func park(_ subject: ParkedSubject, message: String, until: ParkedUntil) async throws {
         try await index.park(subject, message: message, code: until.rawValue)
@@ -134,6 +145,10 @@ package struct IndexedDrive: SyncIndex {
     }
     package func datalessToBring(limit: Int) async throws -> [IndexedItem] {
         try await index.datalessToBring(limit: limit).map { IndexedItem($0) }
+    }
+
+    package func evictableBytes(_ container: ContainerID, of versions: Set<ProviderVersion>?) async throws -> Int64 {
+        try await index.evictableBytes(container, of: versions)
     }
 
     package func setPinned(_ id: ItemID, _ isPinned: Bool) async throws { try await index.setPinned(id, isPinned) }

@@ -12,5 +12,7 @@ final class MissingDocuments: Sendable {
     /// Forgets what is not in `all`: it is there again, or gone here.
     func set(_ all: Set<HeldDeletion>) { known.withLock { $0 = Set(all.lazy.map(\.version)) } }
 
+    var versions: Set<ProviderVersion> { known.withLock { $0 } }
+
     func contains(_ base: BaseRecord) -> Bool { known.withLock { $0.contains(base.version) } }
 }

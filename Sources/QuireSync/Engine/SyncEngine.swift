@@ -82,6 +82,14 @@ final class SyncEngine: Sendable {
         return try await context.index.value(holdingKey) != nil
     }
 
+    /// How much content that could be evicted otherwise is missing at the provider in that sense, in bytes.
+    func missingBytes() async throws -> Int64 {
+        let (id, index) = (context.container.id, context.index)
+        if !hasPulled, try await index.value(holdingKey) != nil { return try await index.evictableBytes(id, of: nil) }
+        let versions = context.missing.versions
+        return versions.isEmpty ? 0 : try await index.evictableBytes(id, of: versions)
+    }
+
     /// The next rounds believe that what is held now was deleted, and nothing that goes missing later.
     /// - Returns: how much that is.
     func confirmDeletions() -> Int {

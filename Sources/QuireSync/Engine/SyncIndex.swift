@@ -70,9 +70,13 @@ package protocol SyncIndex: StoreEventSink {
     /// Returns when the rescan has seen all directories.
     func rescanFinished() async
 
-    /// Deletions that wait for `confirmDeletions`, because too much was missing at the rescan to believe it.
+    /// Deletions that wait for `confirmDeletions`, because too much was missing at the rescan to believe it, or because a
+    /// placeholder elsewhere needs what they would delete.
     func heldDeletions() async throws -> Int
-    func confirmDeletions() async throws
+    /// Has them go on, but for those of what a placeholder needs; how many go on.
+    func confirmDeletions() async throws -> Int
+    /// The placeholders that need something whose deletion is held.
+    func strandedPlaceholders() async throws -> [StrandedPlaceholder]
 
     func park(_ subject: ParkedSubject, message: String, until: ParkedUntil) async throws
     func unpark(_ subject: ParkedSubject) async throws
@@ -84,6 +88,8 @@ package protocol SyncIndex: StoreEventSink {
 
     /// How much content is here, and which files' content can go: a page, by id, after `id`.
     func spaceUse() async throws -> SpaceUse
+    /// How much of what can go is of these versions of a container's documents; nil for all.
+    func evictableBytes(_ container: ContainerID, of versions: Set<ProviderVersion>?) async throws -> Int64
     func evictableFiles(after id: ItemID?, limit: Int) async throws -> [EvictableFile]
     /// Files whose content is to be here and is not, at most `limit` of each: what is pinned, and what has the name of something that
     /// is kept on this device only while another item takes its place at the provider.

@@ -45,7 +45,11 @@ package final class SyncService: Sendable {
         space = SpaceKeeper(environment, arriving: arriving, pool: pool, logger: logger)
         current = Lock([])
         current.withLock { $0 = makeEngines(containers) }
-        space.setEvict { [weak self] in await self?.makeDataless($0) ?? false }
+        space.setEvict({ [weak self] in await self?.makeDataless($0) ?? false }) { [weak self] in
+            var missing: Int64 = 0
+            for engine in self?.engines ?? [] { missing = missing.addingClamped(try await engine.missingBytes()) }
+            return missing
+        }
     }
 
     func makeEngines(_ containers: [SyncedContainer]) -> [SyncEngine] {
@@ -221,14 +225,13 @@ package final class SyncService: Sendable {
     /// `status` counts as held, and nothing that goes missing later.
     ///
     /// Waits until the rescan is over and every provider was asked once since the start. One that cannot be reached is not waited
-    /// for: of that nothing is confirmed.
+    /// for: of that nothing is confirmed. Nor is what a placeholder elsewhere needs: `status` tells of that.
     /// - Parameter timeout: nil waits for ever. Nothing is confirmed when time is up.
     /// - Returns: how much that is; with 0 nothing is other than it was. Nil where it is 0 and not all is known yet.
     package func confirmDeletions(timeout: Duration? = nil) async throws -> Int? {
         try await environment.index.settle()
         guard await within(timeout, compareOnce) == true else { return nil }
-        var count = try await environment.index.heldDeletions()
-        if count > 0 { try await environment.index.confirmDeletions() }
+        var count = try await environment.index.confirmDeletions()
         let engines = engines
         for engine in engines { count += engine.confirmDeletions() }
         return count == 0 && !engines.allSatisfy(\.hasPulled) ? nil : count
@@ -268,6 +271,9 @@ package final class SyncService: Sendable {
                 status.errors += try await environment.index.parked(container)
             }
             status.errors += environment.index.unreadPlaces().map(ParkedChange.init)
+            status.errors += try await environment.index.strandedPlaceholders().map { stranded in
+                ParkedChange(stranded, providerName: engine(of: stranded.container)?.context.container.providerName)
+            }
             status.conflicts = try await environment.index.conflictCopies()
             status.heldDeletions = try await environment.index.heldDeletions()
             for engine in status.engines { status.heldDeletions += engine.heldDeletions }
@@ -282,6 +288,16 @@ extension ParkedChange {
     /// A place of the store that cannot be looked at: nothing of it is sent or brought.
     fileprivate init(_ place: UnreadPlace) {
         self.init(subject: .item(place.directory), path: place.path, message: place.message, since: place.since)
+    }
+
+    /// A placeholder that was moved to where it cannot have its content.
+    fileprivate init(_ stranded: StrandedPlaceholder, providerName: String?) {
+        let place = providerName.map { "\(stranded.container) (at \($0))" } ?? "\(stranded.container)"
+        self.init(
+            subject: .item(stranded.id), path: stranded.path,
+            message: "its content is in container \(place) only, as \(stranded.basePath), and stays there. Move it "
+                + "back while the daemon is stopped; or delete it, and then quire sync --confirm-deletes deletes that",
+            since: stranded.since)
     }
 }
 

@@ -13,6 +13,8 @@ import Synchronization
 final class SpaceKeeper: Sendable {
     /// Evicts an item; returns false where it could not be.
     typealias Evict = @Sendable (ItemID) async -> Bool
+    /// How much of what the index says can go is missing at its provider, and stays, in bytes.
+    typealias Missing = @Sendable () async throws -> Int64
 
     private struct State {
         /// For downloads under way, in bytes.
@@ -20,6 +22,7 @@ final class SpaceKeeper: Sendable {
         var refused: [RelativePath: RefusedDownload] = [:]
         var used: Int64 = 0
         var evict: Evict?
+        var missing: Missing?
     }
 
     let limits: SpaceLimits
@@ -50,7 +53,11 @@ final class SpaceKeeper: Sendable {
     private var room: WriteRoom { environment.room }
 
     /// Who takes content off this device.
-    func setEvict(_ evict: @escaping Evict) { state.withLock { $0.evict = evict } }
+    ///
+    /// - Parameter missing: tells what they refuse to take.
+    func setEvict(_ evict: @escaping Evict, missing: @escaping Missing) {
+        state.withLock { ($0.evict, $0.missing) = (evict, missing) }
+    }
 
     /// Looks after each change of the index and of the file system's room, until the task is cancelled.
     func run() async {
@@ -109,13 +116,14 @@ final class SpaceKeeper: Sendable {
         let taken = room.taken
         try await environment.index.settle()
         let use = try await environment.index.spaceUse()
+        let missing = try await state.withLock { $0.missing }?() ?? 0
         let free = limits.keepFree == nil ? 0 : await freeSpace()
         let parts = arriving.total
         let figures = state.withLock { state in
             state.used = use.here.addingClamped(parts)
             return SpaceFigures(
                 used: state.used.addingClamped(state.reserved),
-                evictable: use.evictable.addingClamped(arriving.idle), free: free - state.reserved)
+                evictable: max(0, use.evictable - missing).addingClamped(arriving.idle), free: free - state.reserved)
         }
         room.set(
             now: Int(clamping: limits.room(figures)), atMost: Int(clamping: limits.room(figures.emptied)),
@@ -268,7 +276,7 @@ extension SpaceLimits {
     fileprivate func words(_ figures: SpaceFigures) -> String {
         let fixed = ByteCount(max(0, figures.used - figures.evictable))
         if let limit, figures.used - figures.evictable > 0 {
-            return "the drive's limit is \(limit), and \(fixed) are pinned, open or not uploaded yet"
+            return "the drive's limit is \(limit), and \(fixed) are pinned, open, or not at the provider"
         }
         if let limit, keepFree == nil { return "the drive's limit is \(limit)" }
         return "\(keepFree ?? .zero) are to stay free on the store's file system"

@@ -130,6 +130,45 @@ struct DAVHistoryTests {
         #expect(provider.capabilities.earlierVersions)
     }
 
+    @Test("What a busy server could not be asked about is tried again at the next connection; what it refused is not")
+    func busyTwice() async throws {
+        for status in ["503 Service Unavailable", "404 Not Found"] {
+            var history = History(.nextcloud)
+            history.mishap = (status, "")
+            let server = try DAVStandIn(DAVStandIn.Manners(history: history, locks: true))
+            let provider = server.provider()
+            let identity = try await provider.connect(expected: nil)
+            #expect(!provider.capabilities.earlierVersions)
+            #expect(provider.capabilities.conditionalWrites == .locked)
+            server.with { $0.manners.history?.mishap = nil }
+            _ = server.takeLog()
+            _ = try await provider.connect(expected: identity)
+            #expect(provider.capabilities.earlierVersions == status.hasPrefix("503"))
+            #expect(server.takeLog().contains { $0.hasPrefix("PUT") } == status.hasPrefix("503"))
+        }
+    }
+
+    @Test("What a busy server could not be asked about is tried again at later looks for changes, ever more rarely")
+    func busyAtFirst() async throws {
+        var history = History(.nextcloud)
+        history.mishap = ("503 Service Unavailable", "")
+        let (server, provider) = try await connected(history)
+        var trials: [Int] = []
+        for look in 1...6 {
+            _ = server.takeLog()
+            _ = try await provider.changes(since: nil)
+            if server.takeLog().contains(where: { $0.hasPrefix("PUT") }) { trials.append(look) }
+        }
+        #expect(trials == [2, 6])
+        #expect(!provider.capabilities.earlierVersions)
+        server.with { $0.manners.history?.mishap = nil }
+        for _ in 0..<8 { _ = try await provider.changes(since: nil) }
+        #expect(provider.capabilities.earlierVersions)
+        _ = server.takeLog()
+        for _ in 0..<16 { _ = try await provider.changes(since: nil) }
+        #expect(!server.takeLog().contains { $0.hasPrefix("PUT") })
+    }
+
     @Test("What is no listing of versions is an error, and no shorter list; versions that are kept no more are none")
     func mishaps() async throws {
         let (server, provider) = try await connected(History(.nextcloud))
