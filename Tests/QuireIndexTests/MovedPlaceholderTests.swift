@@ -257,6 +257,19 @@ struct MovedPlaceholderTests {
         }
     }
 
+    @Test("what is moved to its former place after that waits for nothing: the provider refuses it")
+    func confirmedAndTaken() async throws {
+        try await withNotes { drive, id in
+            try drive.rename("Notes/doc", "doc")
+            _ = await drive.rescan()
+            try await drive.index.confirmDeletes()
+            drive.isWatched = true
+            try drive.rename("Notes/stays", "Notes/doc")
+            let moved = try #require(try await drive.pending(id).first { $0.isMoved })
+            #expect(moved.path == "doc" && !moved.isIncomplete && moved.needs.isEmpty)
+        }
+    }
+
     @Test(
         "A copy of one, at a name whose deletion is pending, is not that one, whatever holds the deletion back",
         arguments: [false, true])

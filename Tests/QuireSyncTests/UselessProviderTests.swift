@@ -171,6 +171,7 @@ import Testing
     @Test("Where another store is found, what says so names the command that has it used")
     func anotherStore() async throws {
         let device = try Device("one", provider: memory, clock: clock)
+        try device.write("doc", "text")
         #expect(await device.sync() == .settled)
         let service = device.restartedService(MemoryProvider())
         guard case .unreachable(let message, _) = await service.syncNow(timeout: nil) else {
@@ -178,5 +179,8 @@ import Testing
             return
         }
         #expect(message.contains("`quire provider reset main`"), "\(message)")
+        // What only the former one has besides stays here.
+        await #expect(throws: (any Error).self) { try await service.evict("doc") }
+        #expect(try !device.isDataless("doc"))
     }
 }

@@ -70,7 +70,9 @@ extension MetadataIndex {
             guard try db.holdsDeletes() else { return 0 }
             let needed = try NeededBases(marks, db)
             let before = try db.heldDeletes()
-            try db.run("UPDATE bases SET orphan = 1 WHERE orphan = \(OrphanState.needed)")
+            try db.run(
+                "UPDATE bases INDEXED BY bases_held SET orphan = 1 WHERE orphan <> 0 AND orphan = \(OrphanState.needed)"
+            )
             for id in try needed.withDirectories(db) {
                 try db.run("UPDATE bases SET orphan = \(OrphanState.needed) WHERE id = ? AND orphan = 1", .integer(id))
             }
@@ -125,7 +127,10 @@ private struct NeededBases {
         let items = try Self.placeholders(db)
         guard !items.isEmpty else { return }
         let orphans = try db.all(
-            "SELECT id, container, version, checksum, size FROM bases WHERE orphan <> 0 AND kind = 0"
+            """
+            SELECT id, container, version, checksum, size FROM bases INDEXED BY bases_held \
+            WHERE orphan <> 0 AND kind = 0
+            """
         ) {
             Base(
                 id: $0.integer(0), container: $0.text(1), version: ProviderVersion($0.text(2)),
@@ -179,7 +184,8 @@ extension Database {
         guard try holdsDeletes() else { return 0 }
         let least = try meta(MetaKey.heldDeletes) == nil ? OrphanState.needed : 1
         return try first(
-            "SELECT count(*) FROM bases WHERE orphan >= ?", .integer(least), read: { Int($0.integer(0)) }) ?? 0
+            "SELECT count(*) FROM bases INDEXED BY bases_held WHERE orphan <> 0 AND orphan >= ?", .integer(least),
+            read: { Int($0.integer(0)) }) ?? 0
     }
 
     /// Whether a placeholder's mark names a version that a provider has, as far as is known. Reads all bases.

@@ -162,12 +162,13 @@ struct PendingReader {
         if row.base?.kind == .directory { try needDirectoriesThatLeave(row, position) }
     }
 
-    /// What the provider has where the row is to be.
+    /// What the provider has where the row is to be. What is not deleted there because a placeholder elsewhere needs it is not
+    /// waited for: the provider refuses what would take its place.
     private mutating func needOccupant(of parentBase: Int64, _ row: ItemRow, _ position: Int) throws {
         let occupant = try db.first(
             """
             SELECT b.id, b.orphan, i.id, i.pending FROM bases b LEFT JOIN items i ON i.base = b.id \
-            WHERE b.container = ? AND b.parent = ? AND b.name = ?
+            WHERE b.container = ? AND b.parent = ? AND b.name = ? AND (b.orphan <> \(OrphanState.needed) OR i.id IS NOT NULL)
             """, .text(container), .integer(parentBase), .blob(row.name), read: Held.init)
         if let occupant, occupant.base != row.base?.id { try need(occupant, position) }
     }

@@ -168,7 +168,8 @@ extension TreeWriter {
         if rescan.isWhole, deletes == 0, rescan.unread.isEmpty { try db.setMeta(MetaKey.heldDeletes, nil) }
         if rescan.isWhole, try db.meta(MetaKey.neededBases) != nil {
             let needed = try db.first(
-                "SELECT 1 FROM bases WHERE orphan = ? LIMIT 1", .integer(OrphanState.needed), read: { _ in true })
+                "SELECT 1 FROM bases INDEXED BY bases_held WHERE orphan <> 0 AND orphan = ? LIMIT 1",
+                .integer(OrphanState.needed), read: { _ in true })
             if needed == nil { try db.setMeta(MetaKey.neededBases, nil) }
         }
         // Also where the store had vanished when it was met.

@@ -145,6 +145,9 @@ enum Schema {
                     ALTER TABLE bases ADD COLUMN left_tags TEXT;
                     """)
         }
+        migrator.registerMigration("held") { db in
+            try db.execute(sql: "CREATE INDEX bases_held ON bases (orphan) WHERE orphan <> 0")
+        }
         return migrator
     }
 }

@@ -15,9 +15,9 @@ extension DAVFinding {
     /// Whether what a MOVE has brought to its new place is this; nil where that cannot be told.
     ///
     /// RFC 4918 does not say what becomes of an entity tag. Most servers keep it, but not where they copy, as from one disk to
-    /// another. There the condition that the MOVE was sent with has to do, or, where no document keeps its tag, the
-    /// time of change: in whole seconds, but of documents of which one was in the place of the other a moment ago. Directories
-    /// have no versions.
+    /// another. There the time of change has to do, where the MOVE was sent with a condition or no document keeps its tag: in
+    /// whole seconds, but of documents of which one was in the place of the other a moment ago, or was written over it right
+    /// after the MOVE. Directories have no versions.
     ///
     /// - Parameters:
     ///   - keepsVersion: the server keeps the versions of what it moves, as a rule.
@@ -27,6 +27,7 @@ extension DAVFinding {
         if item.kind == .directory || item.size == .zero { return true }
         if let here = item.checksum, let there = after.item.checksum { return here == there }
         if item.version == after.item.version { return true }
-        return isGuarded || !keepsVersion && modified != nil && modified == after.modified ? true : nil
+        guard isGuarded || !keepsVersion, let modified, modified == after.modified else { return nil }
+        return true
     }
 }

@@ -13,10 +13,25 @@ struct DAVProbe {
 
     /// - Throws: where the account cannot be written to at all, in the server's words.
     static func run(_ client: DAVClient) async throws(ProviderError) -> DAVAbilities {
+        try await trying(client, DAVAbilities()) { (probe) async throws(ProviderError) in try await probe.tryAll() }
+    }
+
+    /// Asks again about what no document depends on.
+    ///
+    /// - Returns: `abilities` with what is found of that; all else is as it was.
+    static func again(_ client: DAVClient, _ abilities: DAVAbilities) async throws(ProviderError) -> DAVAbilities {
+        try await trying(client, abilities) { (probe) async throws(ProviderError) in try await probe.tryOptional() }
+    }
+
+    private static func trying(
+        _ client: DAVClient, _ abilities: DAVAbilities,
+        _ body: (inout DAVProbe) async throws(ProviderError) -> Void
+    ) async throws(ProviderError) -> DAVAbilities {
         var probe = DAVProbe(client: client, root: StoreLayout.staging())
+        probe.abilities = abilities
         try await probe.make(probe.root)
         let result: Result<Void, ProviderError>
-        do throws(ProviderError) { result = .success(try await probe.tryAll()) } catch { result = .failure(error) }
+        do throws(ProviderError) { result = .success(try await body(&probe)) } catch { result = .failure(error) }
         await client.discard(probe.root, isDirectory: true)
         try result.get()
         return probe.abilities
@@ -40,11 +55,11 @@ struct DAVProbe {
     }
 
     /// Where the server lists what it keeps of documents, found without making anything: it is asked about the drive's mark.
-    static func history(_ client: DAVClient) async throws(ProviderError) -> DAVHistory? {
+    ///
+    /// - Parameter isUnsettled: set where the server did not answer that.
+    static func history(_ client: DAVClient, _ isUnsettled: inout Bool) async throws(ProviderError) -> DAVHistory? {
         let told = try await client.propfind(StoreLayout.mark, depth: "0", body: DAVBodies.identified)
         guard let mark = told?.first(where: { $0.path == StoreLayout.mark }) else { return nil }
-        // Everything is tried anew where there is room.
-        var isUnsettled = false
         return try await optional(client, &isUnsettled) { (_) throws(ProviderError) in
             try await DAVHistoryProbe(client: client).run(mark.resource)
         }
@@ -92,12 +107,24 @@ struct DAVProbe {
         try await tryDotNames()
         try await tryNames()
         try await tryFolding()
+        try await tryJournal()
+        if abilities.putsWhole { abilities.putsWhole = try await halves.isUntouched() }
+    }
+
+    private mutating func tryOptional() async throws(ProviderError) {
+        abilities.isUnsettled = false
+        try await tryMoves()
+        abilities.history = try await Self.history(client, &abilities.isUnsettled)
+        try await tryDepth()
+        try await tryJournal()
+    }
+
+    private mutating func tryJournal() async throws(ProviderError) {
         let grounds = [child("journal-1"), child("journal-2")]
         abilities.journal = try await Self.optional(client, &abilities.isUnsettled) {
             [client, abilities] (turn) throws(ProviderError) in
             try await DAVJournalProbe(client: client, root: grounds[turn], stamps: abilities.stamps).run()
         }
-        if abilities.putsWhole { abilities.putsWhole = try await halves.isUntouched() }
     }
 
     private func child(_ name: FileName) -> RelativePath { root.appending(name) }
@@ -203,7 +230,8 @@ struct DAVProbe {
         guard let first = try await lock(path).granted else { return }
         let second = try await lock(path)
         let told = first.isAlone(in: try await client.locks(path))
-        client.lockNames.state.withLock { $0.areTold = told }
+        // Locks that are in use meanwhile are confirmed as before.
+        if told { client.lockNames.state.withLock { $0.areTold = true } }
         let renewed = try await client.sure { [client] () throws(ProviderError) in try await client.refresh(first) }
         for lock in [first, second.granted].compactMap(\.self) { _ = try await client.unlock(lock) }
         guard let third = try await lock(path).granted else { return }

@@ -8,7 +8,8 @@ import QuireCore
 ///  content    X ── Y                 Z
 ///  version    1-4  1-4               2-4      who has read X never hears of Y
 /// ```
-/// So nothing takes a document's place before that, and what was read before is read again.
+/// So nothing is written in a document's place before that, and what was read before is read again. A MOVE keeps the time: of
+/// two documents of one size and second that swap names it is not known which is which.
 enum DAVSecond {
     /// A second, and what clocks of one server lie apart.
     static let length = Duration.milliseconds(1100)
@@ -27,8 +28,8 @@ enum DAVSecond {
 }
 
 extension WebDAVProvider {
-    /// Waits until the second is over that a document was changed in, where versions are made of that: what takes its place
-    /// has another one then. Directories have no versions.
+    /// Waits until the second is over that a document was changed in, where versions are made of that: what is written in its
+    /// place has another one then. Directories have no versions.
     ///
     /// - Returns: whether it has waited, and another look is due.
     func outlast(_ found: DAVFinding?) async throws(ProviderError) -> Bool {
@@ -39,17 +40,18 @@ extension WebDAVProvider {
         return true
     }
 
-    /// Whether an answer came within the second of the content in it, where versions are made of that. One without dates is
-    /// believed.
-    ///
-    /// - Parameter modified: when that was changed.
-    func isEarly(_ answer: HTTPAnswer, of modified: FileTime?) -> Bool {
-        guard abilities.isTimeBased, let told = answer.date, let modified else { return false }
-        return DAVSecond.rest(modified, told: told) != nil
+    /// How long the second lasts at most that the content in an answer was changed in, where versions are made of that; nil
+    /// where it is over. An answer without dates is believed.
+    func earliness(of answer: HTTPAnswer) -> Duration? {
+        guard abilities.isTimeBased, let told = answer.date, let modified = answer.lastModified else { return nil }
+        return DAVSecond.rest(modified, told: told)
     }
 }
 
 extension HTTPAnswer {
     /// When the server has answered, by its own clock.
     var date: FileTime? { fields["Date"].flatMap { HTTPDate.parse($0) } }
+
+    /// When the content in it was changed.
+    var lastModified: FileTime? { fields["Last-Modified"].flatMap { HTTPDate.parse($0) } }
 }

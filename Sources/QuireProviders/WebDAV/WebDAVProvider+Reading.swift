@@ -67,13 +67,22 @@ extension WebDAVProvider {
         let pool = client.transport.pool
         let sink = FileSink(destination, for: path, pool: pool)
         let answer: HTTPAnswer
+        var early: Duration?
         do throws(ProviderError) {
             answer = try await client.transport.receive(client.request(contentOf: path)) {
-                (piece) throws(ProviderError) in
+                (answer) throws(ProviderError) in
+                early = isRepeated ? nil : earliness(of: answer)
+                if early != nil { throw ProviderError.refused(path) }
+            } each: { (piece) throws(ProviderError) in
                 try await sink.write(piece)
                 progress(ByteCount(sink.size))
             }
         } catch {
+            if let early {
+                try await sink.discard()
+                try await client.clock.pause(early)
+                return nil
+            }
             // A document that was replaced half way ends early on servers that write in place.
             if error.code == .unavailable, let now = try await look(path), now.item.version != version {
                 throw ProviderError.refused(path)
@@ -91,11 +100,6 @@ extension WebDAVProvider {
         guard found.item.version == version else { throw ProviderError.refused(path) }
         guard answer.isSuccess else { throw client.transport.error(answer, "\(path) cannot be read") }
         guard found.item.size.bytes == sink.size else { throw ProviderError.refused(path) }
-        if !isRepeated, isEarly(answer, of: found.modified) {
-            try await sink.discard()
-            _ = try await outlast(found)
-            return nil
-        }
         var item = found.item
         item.checksum = try await sink.keep(item.checksum)
         return item
@@ -121,26 +125,30 @@ extension WebDAVProvider {
         let pool = client.transport.pool
         let sink = try await pool.run { (_) throws(ProviderError) in try PartSink(destination, for: path, range) }
         // Where documents are replaced as a whole, what the head says holds for all that follows it.
-        var (isSure, isEarly) = (abilities.putsWhole, false)
+        let isSure = abilities.putsWhole
+        var early: Duration?
         var (namesVersion, total, modified) = (false, Int64?.none, FileTime.unknown)
         let request = client.request(contentOf: path, range)
-        let answer = try await client.transport.receive(request) { (answer) throws(ProviderError) in
-            let date = answer.fields["Last-Modified"].flatMap { HTTPDate.parse($0) }
-            isEarly = !isRepeated && self.isEarly(answer, of: date)
-            isSure = isSure && !isEarly
-            modified = date ?? .unknown
-            if let tag = answer.fields["ETag"] {
-                let now = DAVVersion.version(entityTag: tag, size: range.upperBound, modified: date)
-                // A listing may give another tag than a look at the document itself.
-                namesVersion = now == version
+        let answer: HTTPAnswer
+        do throws(ProviderError) {
+            answer = try await client.transport.receive(request) { (answer) throws(ProviderError) in
+                early = isRepeated ? nil : earliness(of: answer)
+                if early != nil { throw ProviderError.refused(path) }
+                modified = answer.lastModified ?? .unknown
+                if let tag = answer.fields["ETag"] {
+                    let now = DAVVersion.version(
+                        entityTag: tag, size: range.upperBound, modified: answer.lastModified)
+                    // A listing may give another tag than a look at the document itself.
+                    namesVersion = now == version
+                }
+                total = try ContentRange.total(answer, range, path)
+            } each: { (piece) throws(ProviderError) in
+                try await pool.run { (_) throws(ProviderError) in try sink.write(piece) }
+                progress(isSure && namesVersion ? sink.size : .zero)
             }
-            total = try ContentRange.total(answer, range, path)
-        } each: { (piece) throws(ProviderError) in
-            try await pool.run { (_) throws(ProviderError) in try sink.write(piece) }
-            progress(isSure && namesVersion ? sink.size : .zero)
-        }
-        if isEarly {
-            try await client.clock.pause(DAVSecond.rest(modified, told: answer.date) ?? .zero)
+        } catch {
+            guard let early else { throw error }
+            try await client.clock.pause(early)
             return nil
         }
         if isSure, namesVersion, let total, sink.isFull {

@@ -108,7 +108,8 @@ package final class WebDAVProvider: DocumentProvider {
         }
         var found = try await DAVIdentity.read(client)
         if let expected, found?.identity != expected { throw presence.another(found) }
-        if let identity = found?.identity, !abilities.isUnsettled, presence.isKnown(identity, capabilities) {
+        if let identity = found?.identity, presence.isKnown(identity, capabilities) {
+            await settleAbilities(always: true)
             return identity
         }
         for path in [StoreLayout.control, StoreLayout.temporary, StoreLayout.changes, DAVLayout.locks] {
@@ -144,29 +145,25 @@ package final class WebDAVProvider: DocumentProvider {
         abilities.hidesDotNames = try await DAVProbe.hidesDotNames(client)
         abilities.isTimeBased = true
         guard abilities.locks else { throw refusal }
-        abilities.history = try await DAVProbe.history(client)
+        abilities.history = try await DAVProbe.history(client, &abilities.isUnsettled)
         begin(abilities, isTried: false)
     }
 
-    /// Tries again what the server could not be asked about and no document depends on, with some of the looks for
-    /// changes. All else is as it was found when connecting.
-    func settleAbilities() async {
-        let isDue = found.withLock { found in
-            guard found.abilities.isUnsettled, found.isTried else { return false }
+    /// Tries again what the server could not be asked about and no document depends on: when it is found again, and with some
+    /// of the looks for changes. All else is as it was found when connecting.
+    func settleAbilities(always: Bool = false) async {
+        let unsettled = found.withLock { found -> DAVAbilities? in
+            guard found.abilities.isUnsettled, found.isTried else { return nil }
             found.looks += 1
-            guard found.looks >= found.trialAfter else { return false }
+            guard always || found.looks >= found.trialAfter else { return nil }
             (found.looks, found.trialAfter) = (0, min(256, found.trialAfter * 2))
-            return true
+            return found.abilities
         }
-        guard isDue else { return }
+        guard let unsettled else { return }
         do throws(ProviderError) {
-            let tried = try await DAVProbe.run(client)
-            found.withLock { found in
-                found.abilities.history = tried.history
-                found.abilities.listsAll = tried.listsAll
-                found.abilities.journal = tried.journal
-                found.abilities.isUnsettled = tried.isUnsettled
-            }
+            let tried = try await DAVProbe.again(client, unsettled)
+            // Unless all was found anew meanwhile.
+            found.withLock { if $0.abilities == unsettled { $0.abilities = tried } }
         } catch {
             logger.info("the server could not be tried again", metadata: ["error": "\(error)"])
         }

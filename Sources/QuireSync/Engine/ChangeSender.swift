@@ -151,17 +151,17 @@ extension ChangeSender {
     private func move(_ change: PendingChange, _ from: RelativePath, _ to: RelativePath) async throws(SyncFailure) {
         guard let base = change.base else { return }
         guard isOnePlace(from, to), let between = from.parent?.appending(TransitName.make()) else {
-            try await move(base, from, to)
+            try await move(base, from, to, of: change.local?.id)
             return
         }
         // Both names are one place there, which is taken: by way of another. A push goes on from that, should this one end.
-        let moved = try await move(base, from, between)
-        try await move(moved, between, to)
+        let moved = try await move(base, from, between, of: change.local?.id)
+        try await move(moved, between, to, of: change.local?.id)
     }
 
     @discardableResult
     private func move(
-        _ base: BaseRecord, _ from: RelativePath, _ to: RelativePath
+        _ base: BaseRecord, _ from: RelativePath, _ to: RelativePath, of item: ItemID?
     ) async throws(SyncFailure) -> BaseRecord {
         do throws(SyncFailure) {
             let item = try await context.ask { () throws(ProviderError) in
@@ -171,7 +171,8 @@ extension ChangeSender {
         } catch {
             // It may have happened all the same.
             if [.offline, .cancelled, .park].contains(error.remedy) {
-                context.openMoves.insert(OpenMove(from: from, to: to, base: base, since: context.clock.now()))
+                context.openMoves.insert(
+                    OpenMove(item: item, from: from, to: to, base: base, since: context.clock.now()))
             }
             throw error
         }

@@ -102,7 +102,13 @@ struct LostAnswers: Sendable {
     }
 
     private func hasContent(of move: OpenMove) async throws(SyncFailure) -> Bool {
-        let path = context.drivePath(move.to)
+        let item: IndexedItem?
+        do {
+            guard let id = move.item else { return false }
+            item = try await context.index.item(id)
+        } catch { throw SyncFailure(.later, "\(error)") }
+        // Wherever it is by now.
+        guard let path = item?.drivePath else { return false }
         let (status, mark) = try await context.store { () throws(StoreError) in
             try Placeholder.look(at: path, in: context.tree)
         }

@@ -3,6 +3,8 @@ import Synchronization
 
 /// A move at the provider that was asked for, and whose answer did not come.
 struct OpenMove: Sendable, Hashable {
+    /// What was moved here.
+    var item: ItemID?
     var from: RelativePath
     var to: RelativePath
     /// Of what is moved, as it was at `from`.

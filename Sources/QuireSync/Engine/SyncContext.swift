@@ -99,6 +99,7 @@ struct SyncContext: Sendable {
     let openQuestions = OpenQuestions()
     let openMoves = OpenMoves()
     let recentUploads = RecentUploads()
+    let foundStore = FoundStore()
     let turn = InstallationTurn()
     let pool: PoolExecutor
     let logger: Logger
@@ -272,7 +273,13 @@ struct SyncContext: Sendable {
 
     /// Finds the provider, which must be the one that it was.
     func reach() async throws(SyncFailure) {
-        try await ask { () throws(ProviderError) in try await container.connect() }
+        try await ask { () throws(ProviderError) in
+            do throws(ProviderError) { try await container.connect() } catch {
+                if error.isOtherStore { foundStore.isAnother = true }
+                throw error
+            }
+            foundStore.isAnother = false
+        }
     }
 
     /// Asks the provider.

@@ -75,8 +75,9 @@ final class SyncEngine: Sendable {
     var hasPulled: Bool { state.withLock { $0.lastPoll != nil } }
 
     /// Whether a document is missing at the provider as far as is known, so that its content is here only: before the provider
-    /// was asked after a start, each one may be, where some are.
+    /// was asked after a start, each one may be, where some are; and while it has another store than before, all are.
     func isMissing(_ base: BaseRecord) async throws -> Bool {
+        if context.foundStore.isAnother { return true }
         if context.missing.contains(base) { return true }
         if hasPulled { return false }
         return try await context.index.value(holdingKey) != nil
@@ -85,6 +86,7 @@ final class SyncEngine: Sendable {
     /// How much content that could be evicted otherwise is missing at the provider in that sense, in bytes.
     func missingBytes() async throws -> Int64 {
         let (id, index) = (context.container.id, context.index)
+        if context.foundStore.isAnother { return try await index.evictableBytes(id, of: nil) }
         if !hasPulled, try await index.value(holdingKey) != nil { return try await index.evictableBytes(id, of: nil) }
         let versions = context.missing.versions
         return versions.isEmpty ? 0 : try await index.evictableBytes(id, of: versions)

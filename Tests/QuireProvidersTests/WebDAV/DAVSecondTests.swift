@@ -107,8 +107,24 @@ struct DAVSecondTests {
     func fetched() async throws {
         // Nothing tells the checksum of what was there.
         let (server, provider, item) = try await account(Manners(keepsStamps: false, secondsPerWrite: 0))
-        // Right after it was read.
-        server.with { $0.intruder = (["PROPFIND"], "a", { state, _ in state.write("a", "two!") }) }
+        // Right after it was read for the first time.
+        server.with { state in
+            let then = state.seconds
+            state.intruder = (
+                ["GET"], "a",
+                { state, _ in
+                    state.intruder = (
+                        ["GET"], "a",
+                        { state, _ in
+                            let now = state.seconds
+                            state.seconds = then
+                            state.write("a", "two!")
+                            state.seconds = now
+                        }
+                    )
+                }
+            )
+        }
         let work = try TemporaryDirectory()
         let target = work.appending("out")
         let fetched = try await provider.fetch("a", version: item.version, to: target) { _ in }

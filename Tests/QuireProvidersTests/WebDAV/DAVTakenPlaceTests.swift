@@ -138,8 +138,8 @@ struct DAVFindingTests {
             (Self.found("2", checksum: 1), true, true, true),
             (Self.found("2", checksum: 2), false, false, false),
             (Self.found("2"), nil, true, true),
-            (Self.found("2", modified: 2), nil, true, nil),
-            (Self.found("2", modified: nil), nil, true, nil),
+            (Self.found("2", modified: 2), nil, nil, nil),
+            (Self.found("2", modified: nil), nil, nil, nil),
         ]
         for (after, kept, guarded, none) in cases {
             #expect(before.isMoved(as: after, keepsVersion: true, isGuarded: false) == kept, "\(after)")
