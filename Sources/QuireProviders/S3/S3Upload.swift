@@ -63,10 +63,6 @@ struct S3Upload: Sendable {
             if answer.isSuccess { answer.fields["ETag"] = copied }
             return answer
         }
-        // There an upload of another device may win over a copy that counts as made.
-        if answer.isSuccess, abilities.keepsDirectories, !isWhole(try await client.look(key)) {
-            throw ProviderError.refused(path)
-        }
         if answer.status == 404, try await client.head(staged).status == 404 { throw gone(answer) }
         // What stays is swept another day; a refused copy is not tried again with the same content.
         _ = try? await client.delete(staged)
