@@ -45,6 +45,14 @@ struct VanishedStoreTests {
         try await body(again)
     }
 
+    /// As `reopened`, while an empty store is in the place of the drive's.
+    private func withStoreAside(_ drive: TestDrive, _ body: (TestDrive) async throws -> Void) async throws {
+        let aside = drive.directory + "/aside"
+        guard rename(drive.store, aside) == 0, mkdir(drive.store, 0o755) == 0 else { throw TestError("rename") }
+        try await reopened(drive, body)
+        guard rmdir(drive.store) == 0, rename(aside, drive.store) == 0 else { throw TestError("rename") }
+    }
+
     @Test("holds all deletions, however few, until they are confirmed", arguments: Loss.allCases)
     func held(loss: Loss) async throws {
         try await withClosedDrive { drive in
@@ -107,10 +115,7 @@ struct VanishedStoreTests {
     @Test("holds nothing once it is back")
     func back() async throws {
         try await withClosedDrive { drive in
-            let aside = drive.directory + "/aside"
-            guard rename(drive.store, aside) == 0, mkdir(drive.store, 0o755) == 0 else { throw TestError("rename") }
-            try await reopened(drive) { _ in }
-            guard rmdir(drive.store) == 0, rename(aside, drive.store) == 0 else { throw TestError("rename") }
+            try await withStoreAside(drive) { _ in }
             try await reopened(drive) { again in
                 _ = await again.rescan()
                 try again.remove("a")
@@ -275,10 +280,7 @@ struct VanishedStoreTests {
                 }
                 #expect(try await again.pendingText() == [])
             }
-            let aside = drive.directory + "/aside"
-            guard rename(drive.store, aside) == 0, mkdir(drive.store, 0o755) == 0 else { throw TestError("rename") }
-            try await reopened(drive) { again in _ = await again.rescan() }
-            guard rmdir(drive.store) == 0, rename(aside, drive.store) == 0 else { throw TestError("rename") }
+            try await withStoreAside(drive) { again in _ = await again.rescan() }
             try await reopened(drive) { again in
                 _ = await again.rescan()
                 for path in ["a", "dir", "dir/doc"] as [RelativePath] {
@@ -303,10 +305,7 @@ struct VanishedStoreTests {
                     try await again.index.setTags(try await again.item(path).id, ["red"])
                 }
             }
-            let aside = drive.directory + "/aside"
-            guard rename(drive.store, aside) == 0, mkdir(drive.store, 0o755) == 0 else { throw TestError("rename") }
-            try await reopened(drive) { again in _ = await again.rescan() }
-            guard rmdir(drive.store) == 0, rename(aside, drive.store) == 0 else { throw TestError("rename") }
+            try await withStoreAside(drive) { again in _ = await again.rescan() }
             try await reopened(drive) { again in
                 _ = await again.rescan()
                 for (path, isPinned, tags) in [
@@ -320,9 +319,7 @@ struct VanishedStoreTests {
                 try await again.index.setPinned(try await again.item("a").id, false)
                 try await again.index.setTags(try await again.item("b").id, [])
             }
-            guard rename(drive.store, aside) == 0, mkdir(drive.store, 0o755) == 0 else { throw TestError("rename") }
-            try await reopened(drive) { again in _ = await again.rescan() }
-            guard rmdir(drive.store) == 0, rename(aside, drive.store) == 0 else { throw TestError("rename") }
+            try await withStoreAside(drive) { again in _ = await again.rescan() }
             try await reopened(drive) { again in
                 _ = await again.rescan()
                 let (a, b) = (try await again.item("a"), try await again.item("b"))

@@ -54,10 +54,7 @@ struct StoppedDrive: DriveCaller {
             .addMethods(to: &methods)
         let reset = StoreReset(
             containers: { try await binding.containers(of: $0, configuration) }, configuration: { configuration },
-            reset: { name in
-                guard let provider = configuration.provider(named: name) else { return }
-                try await binding.reset(provider, configuration)
-            })
+            reset: { try await binding.reset($0, configuration) })
         SetupService(
             location: location, index: index, keeper: { try await binding.keeper(configuration) }, reset: reset
         ) {

@@ -94,7 +94,7 @@ struct DriveParts: Sendable {
         let live = LiveSetup(running: configuration, factory: factory, index: index, mount: mount, sync: sync)
         let reset = StoreReset(
             containers: { try await binding.containers(of: $0, live.running) }, configuration: { await live.running },
-            reset: { try await live.reset($0) })
+            reset: { try await live.reset($0.name) })
         return DriveParts(
             home: home, index: index, coordinator: coordinator, mount: mount, sync: sync, view: view,
             setup: SetupService(

@@ -54,7 +54,7 @@ actor SetupService {
         let (configuration, messages) = try await setup.add(
             provider, secret: url.isRemote ? added.secret : nil, in: added.secretPlace)
         // What the former one of that name could do says nothing of this one, which was tried.
-        try await index.index.setValue(SyncService.conditionsKey(of: added.name), nil)
+        try await index.index.setValue(SyncedContainer.conditionsKey(of: added.name), nil)
         return .init(messages: words + messages + (try await apply(configuration) {}))
     }
 
@@ -70,7 +70,7 @@ actor SetupService {
         await index.settle()
         var messages = try await stores.words(provider, index.index)
         if isConfirmed {
-            try await stores.reset(name)
+            try await stores.reset(provider)
         } else {
             messages.append("nothing was changed; `quire provider reset \(name) --confirm` does it")
         }

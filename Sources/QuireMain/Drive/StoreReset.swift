@@ -8,7 +8,7 @@ struct StoreReset: Sendable {
     /// The configuration that the drive runs with, or would.
     let configuration: @Sendable () async -> Configuration
     /// Does it, as `ProviderBinding.reset`.
-    let reset: @Sendable (String) async throws -> Void
+    let reset: @Sendable (Configuration.Provider) async throws -> Void
 
     /// How many paths are named.
     private static let shown = 10

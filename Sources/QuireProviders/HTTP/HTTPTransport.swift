@@ -153,7 +153,7 @@ package final class HTTPTransport: Sendable {
     private func notePause(_ answer: HTTPAnswer) {
         guard [429, 503].contains(answer.status), let text = answer.fields["Retry-After"] else { return }
         // By the clock that the date is of: this device's may be another hour's.
-        let now = answer.fields["Date"].flatMap { HTTPDate.parse($0) } ?? SystemCalls.now()
+        let now = answer.date ?? SystemCalls.now()
         let seconds = Int(text) ?? HTTPDate.parse(text).map { $0.seconds - now.seconds } ?? 0
         guard seconds > 0 else { return }
         let end = ContinuousClock.now + .seconds(min(seconds, 3600))

@@ -149,8 +149,7 @@ extension S3Provider {
             path: path, kind: .file,
             version: ProviderVersion(S3EntityTag.plain(answer.fields["ETag"] ?? "")),
             size: ByteCount(answer.fields["Content-Length"].flatMap { Int64($0) } ?? 0),
-            mtime: S3Metadata.mtime(answer) ?? answer.fields["Last-Modified"].flatMap { HTTPDate.parse($0) }
-                ?? .unknown,
+            mtime: S3Metadata.mtime(answer) ?? answer.lastModified ?? .unknown,
             mode: S3Metadata.mode(answer),
             checksum: S3Checksum.told(answer))
     }

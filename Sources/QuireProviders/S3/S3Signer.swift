@@ -69,8 +69,7 @@ package final class S3Signer: HTTPAuthorizer {
     }
 
     package func learns(from refusal: HTTPAnswer, to request: HTTPRequest) -> Bool {
-        guard [401, 403].contains(refusal.status), let date = refusal.fields["Date"].flatMap({ HTTPDate.parse($0) })
-        else { return false }
+        guard [401, 403].contains(refusal.status), let date = refusal.date else { return false }
         let skew = date.seconds - now().seconds
         return state.withLock { state in
             guard abs(skew - state.skew) > Self.tolerance else { return false }

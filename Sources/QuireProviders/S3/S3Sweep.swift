@@ -10,9 +10,7 @@ struct S3Sweep {
 
     /// What fails is left to the next time: nothing depends on it.
     func run() async {
-        guard let now = try? await client.head(client.address.key(StoreLayout.mark)).fields["Date"],
-            let time = HTTPDate.parse(now)
-        else { return }
+        guard let time = try? await client.head(client.address.key(StoreLayout.mark)).date else { return }
         await run(at: time)
     }
 

@@ -106,7 +106,7 @@ struct S3Vacancy: Sendable {
     func sweep(_ objects: [S3Object]) async {
         let vacancies = objects.filter { S3Sign($0) == .vacancy }
         guard !vacancies.isEmpty, let answer = try? await client.head(client.address.key(StoreLayout.mark)),
-            let now = answer.fields["Date"].flatMap({ HTTPDate.parse($0) })
+            let now = answer.date
         else { return }
         await sweep(vacancies, now: now)
     }

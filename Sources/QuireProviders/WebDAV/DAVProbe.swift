@@ -78,7 +78,7 @@ struct DAVProbe {
     ) async throws(ProviderError) -> Value? {
         for turn in 0..<2 {
             // Busy for a moment, perhaps.
-            if turn > 0 { try await HTTPFailure.pause(Self.secondTry) }
+            if turn > 0 { try await client.clock.pause(Self.secondTry) }
             do throws(ProviderError) { return try await ask(turn) } catch {
                 guard error.code == .unavailable, try await client.propfind(.root, depth: "0") != nil else {
                     throw error

@@ -40,18 +40,27 @@ extension WebDAVProvider {
         return true
     }
 
-    /// How long the second lasts at most that the content in an answer was changed in, where versions are made of that; nil
-    /// where it is over. An answer without dates is believed.
-    func earliness(of answer: HTTPAnswer) -> Duration? {
-        guard abilities.isTimeBased, let told = answer.date, let modified = answer.lastModified else { return nil }
-        return DAVSecond.rest(modified, told: told)
+    /// As `HTTPTransport.receive`, for content. What comes within the second of its version is given up at its head, and asked for
+    /// once more when that is over: other content may have come with the version since. An answer without dates is believed.
+    func receive(
+        _ request: HTTPRequest, head: (HTTPAnswer) throws(ProviderError) -> Void = { (_) throws(ProviderError) in },
+        each: (BodyPiece) async throws(ProviderError) -> Void
+    ) async throws(ProviderError) -> HTTPAnswer {
+        var rest: Duration?
+        do throws(ProviderError) {
+            return try await client.transport.receive(
+                request,
+                head: { (answer) throws(ProviderError) in
+                    if abilities.isTimeBased, let told = answer.date, let modified = answer.lastModified {
+                        rest = DAVSecond.rest(modified, told: told)
+                    }
+                    guard rest == nil else { throw ProviderError(.conditionFailed, "other content may come as this") }
+                    try head(answer)
+                }, each: each)
+        } catch {
+            guard let rest else { throw error }
+            try await client.clock.pause(rest)
+        }
+        return try await client.transport.receive(request, head: head, each: each)
     }
-}
-
-extension HTTPAnswer {
-    /// When the server has answered, by its own clock.
-    var date: FileTime? { fields["Date"].flatMap { HTTPDate.parse($0) } }
-
-    /// When the content in it was changed.
-    var lastModified: FileTime? { fields["Last-Modified"].flatMap { HTTPDate.parse($0) } }
 }

@@ -49,40 +49,15 @@ extension WebDAVProvider {
         if let revision = DAVRevision(version) {
             return try await fetch(path, revision, to: destination, progress: progress)
         }
-        if let item = try await fetched(path, version, to: destination, progress: progress) { return item }
-        guard let item = try await fetched(path, version, to: destination, isRepeated: true, progress: progress) else {
-            throw ProviderError.refused(path)
-        }
-        return item
-    }
-
-    /// Fetches once.
-    ///
-    /// - Returns: nil where it was read within the second of its version: other content may have come with that since, and
-    ///   the second is over now.
-    private func fetched(
-        _ path: RelativePath, _ version: ProviderVersion, to destination: String, isRepeated: Bool = false,
-        progress: @escaping @Sendable (ByteCount) -> Void
-    ) async throws(ProviderError) -> RemoteItem? {
         let pool = client.transport.pool
         let sink = FileSink(destination, for: path, pool: pool)
         let answer: HTTPAnswer
-        var early: Duration?
         do throws(ProviderError) {
-            answer = try await client.transport.receive(client.request(contentOf: path)) {
-                (answer) throws(ProviderError) in
-                early = isRepeated ? nil : earliness(of: answer)
-                if early != nil { throw ProviderError.refused(path) }
-            } each: { (piece) throws(ProviderError) in
+            answer = try await receive(client.request(contentOf: path)) { (piece) throws(ProviderError) in
                 try await sink.write(piece)
                 progress(ByteCount(sink.size))
             }
         } catch {
-            if let early {
-                try await sink.discard()
-                try await client.clock.pause(early)
-                return nil
-            }
             // A document that was replaced half way ends early on servers that write in place.
             if error.code == .unavailable, let now = try await look(path), now.item.version != version {
                 throw ProviderError.refused(path)
@@ -111,45 +86,22 @@ extension WebDAVProvider {
     ) async throws(ProviderError) -> RemoteItem {
         try validate(path)
         try checkConnected()
-        if let item = try await fetched(path, version, range, into: destination, progress: progress) { return item }
-        let item = try await fetched(path, version, range, into: destination, isRepeated: true, progress: progress)
-        guard let item else { throw ProviderError.refused(path) }
-        return item
-    }
-
-    /// As the other one. Of what it returns nil for, nothing was told to be of `version`.
-    private func fetched(
-        _ path: RelativePath, _ version: ProviderVersion, _ range: Range<Int64>, into destination: String,
-        isRepeated: Bool = false, progress: @escaping @Sendable (ByteCount) -> Void
-    ) async throws(ProviderError) -> RemoteItem? {
         let pool = client.transport.pool
         let sink = try await pool.run { (_) throws(ProviderError) in try PartSink(destination, for: path, range) }
         // Where documents are replaced as a whole, what the head says holds for all that follows it.
         let isSure = abilities.putsWhole
-        var early: Duration?
         var (namesVersion, total, modified) = (false, Int64?.none, FileTime.unknown)
-        let request = client.request(contentOf: path, range)
-        let answer: HTTPAnswer
-        do throws(ProviderError) {
-            answer = try await client.transport.receive(request) { (answer) throws(ProviderError) in
-                early = isRepeated ? nil : earliness(of: answer)
-                if early != nil { throw ProviderError.refused(path) }
-                modified = answer.lastModified ?? .unknown
-                if let tag = answer.fields["ETag"] {
-                    let now = DAVVersion.version(
-                        entityTag: tag, size: range.upperBound, modified: answer.lastModified)
-                    // A listing may give another tag than a look at the document itself.
-                    namesVersion = now == version
-                }
-                total = try ContentRange.total(answer, range, path)
-            } each: { (piece) throws(ProviderError) in
-                try await pool.run { (_) throws(ProviderError) in try sink.write(piece) }
-                progress(isSure && namesVersion ? sink.size : .zero)
+        let answer = try await receive(client.request(contentOf: path, range)) { (answer) throws(ProviderError) in
+            modified = answer.lastModified ?? .unknown
+            if let tag = answer.fields["ETag"] {
+                let now = DAVVersion.version(entityTag: tag, size: range.upperBound, modified: answer.lastModified)
+                // A listing may give another tag than a look at the document itself.
+                namesVersion = now == version
             }
-        } catch {
-            guard let early else { throw error }
-            try await client.clock.pause(early)
-            return nil
+            total = try ContentRange.total(answer, range, path)
+        } each: { (piece) throws(ProviderError) in
+            try await pool.run { (_) throws(ProviderError) in try sink.write(piece) }
+            progress(isSure && namesVersion ? sink.size : .zero)
         }
         if isSure, namesVersion, let total, sink.isFull {
             return RemoteItem(path: path, kind: .file, version: version, size: ByteCount(total), mtime: modified)

@@ -59,10 +59,9 @@ extension WebDAVProvider {
                 .corrupt,
                 "what arrived of an earlier version of \(path) is not what the server says: its checksum differs")
         }
-        let modified = answer.fields["Last-Modified"].flatMap { HTTPDate.parse($0) }
         return RemoteItem(
             path: path, kind: .file, version: revision.version, size: ByteCount(sink.size),
-            mtime: modified ?? revision.time ?? .unknown, checksum: try await sink.keep(nil))
+            mtime: answer.lastModified ?? revision.time ?? .unknown, checksum: try await sink.keep(nil))
     }
 
     private static func expired(_ path: RelativePath) -> ProviderError {

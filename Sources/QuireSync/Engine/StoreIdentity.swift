@@ -30,6 +30,9 @@ extension SyncedContainer {
             error.code, "\(error.message). \(Self.resetRemedy(providerName))", cause: error.cause, isOtherStore: true)
     }
 
+    /// Under which the index keeps how a provider of that name was found to keep devices from overwriting each other.
+    package static func conditionsKey(of provider: String) -> String { "provider.conditions.\(provider)" }
+
     private static func told<Value: Sendable>(
         _ body: () async throws(QuireError) -> Value
     ) async throws(ProviderError) -> Value {

@@ -77,8 +77,12 @@ final class SyncEngine: Sendable {
     /// Whether a document is missing at the provider as far as is known, so that its content is here only: before the provider
     /// was asked after a start, each one may be, where some are; and while it has another store than before, all are.
     func isMissing(_ base: BaseRecord) async throws -> Bool {
-        if context.foundStore.isAnother { return true }
         if context.missing.contains(base) { return true }
+        return try await mayMissAll()
+    }
+
+    private func mayMissAll() async throws -> Bool {
+        if context.foundStore.isAnother { return true }
         if hasPulled { return false }
         return try await context.index.value(holdingKey) != nil
     }
@@ -86,8 +90,7 @@ final class SyncEngine: Sendable {
     /// How much content that could be evicted otherwise is missing at the provider in that sense, in bytes.
     func missingBytes() async throws -> Int64 {
         let (id, index) = (context.container.id, context.index)
-        if context.foundStore.isAnother { return try await index.evictableBytes(id, of: nil) }
-        if !hasPulled, try await index.value(holdingKey) != nil { return try await index.evictableBytes(id, of: nil) }
+        if try await mayMissAll() { return try await index.evictableBytes(id, of: nil) }
         let versions = context.missing.versions
         return versions.isEmpty ? 0 : try await index.evictableBytes(id, of: versions)
     }
@@ -275,7 +278,7 @@ final class SyncEngine: Sendable {
     ///
     /// A server that is set up otherwise since then would lose updates unnoticed.
     private func requireConditions() async throws {
-        let key = SyncService.conditionsKey(of: context.container.providerName)
+        let key = SyncedContainer.conditionsKey(of: context.container.providerName)
         let found = context.provider.capabilities.conditionalWrites
         guard found != .untried else { return }
         guard found == .detected else { return try await context.index.setValue(key, found.rawValue) }

@@ -5,9 +5,6 @@ extension SyncService {
     /// Under which the index keeps `PauseEnd.text`; nothing there while the drive is not paused.
     package static let pauseKey = "sync.paused"
 
-    /// Under which the index keeps how a provider of that name was found to keep devices from overwriting each other.
-    package static func conditionsKey(of provider: String) -> String { "provider.conditions.\(provider)" }
-
     /// When the pause ends; nil while there is none.
     package var pauseEnd: PauseEnd? { pausing.end }
 

@@ -173,6 +173,14 @@ extension DAVStandIn.State {
 
     // MARK: - what other programs do
 
+    /// Sets an `intruder` for the second such request from now.
+    mutating func intrudeNextButOne(
+        _ methods: Set<String>, _ path: String,
+        _ act: @escaping @Sendable (inout DAVStandIn.State, DAVStandInRequest) -> Void
+    ) {
+        intruder = (methods, path, { state, _ in state.intruder = (methods, path, act) })
+    }
+
     /// Writes a document; whether its collection is there.
     @discardableResult
     mutating func write(_ path: String, _ text: String) -> Bool {

@@ -83,15 +83,7 @@ struct DAVSecondTests {
     @Test("What another program writes while a device waits for the second's end stays", arguments: 0..<3)
     func lookedAtAgain(action: Int) async throws {
         let (server, provider, item) = try await account(Self.still)
-        server.with { state in
-            // At the second look.
-            state.intruder = (
-                ["PROPFIND"], "a",
-                { state, _ in
-                    state.intruder = (["PROPFIND"], "a", { state, _ in state.write("a", "else") })
-                }
-            )
-        }
+        server.with { $0.intrudeNextButOne(["PROPFIND"], "a") { state, _ in state.write("a", "else") } }
         let code = await refusal {
             switch action {
             case 0: _ = try await put(provider, "two!", .version(item.version))
@@ -110,20 +102,12 @@ struct DAVSecondTests {
         // Right after it was read for the first time.
         server.with { state in
             let then = state.seconds
-            state.intruder = (
-                ["GET"], "a",
-                { state, _ in
-                    state.intruder = (
-                        ["GET"], "a",
-                        { state, _ in
-                            let now = state.seconds
-                            state.seconds = then
-                            state.write("a", "two!")
-                            state.seconds = now
-                        }
-                    )
-                }
-            )
+            state.intrudeNextButOne(["GET"], "a") { state, _ in
+                let now = state.seconds
+                state.seconds = then
+                state.write("a", "two!")
+                state.seconds = now
+            }
         }
         let work = try TemporaryDirectory()
         let target = work.appending("out")

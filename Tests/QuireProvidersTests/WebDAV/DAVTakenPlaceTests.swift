@@ -1,4 +1,3 @@
-import Glibc
 import QuireCore
 import Testing
 
@@ -73,14 +72,7 @@ struct DAVTakenPlaceTests {
         ])
     func overwritten(manners: Manners) async throws {
         let (server, provider, item) = try await account(manners)
-        server.with { state in
-            state.intruder = (
-                ["PROPFIND"], "a",
-                { state, _ in
-                    state.intruder = (["PROPFIND"], "a", { state, _ in state.write("a", "else") })
-                }
-            )
-        }
+        server.with { $0.intrudeNextButOne(["PROPFIND"], "a") { state, _ in state.write("a", "else") } }
         let code = await refusal {
             try await provider.put(
                 "a", direct: Self.content("sent"), attributes: Bench.attributes(), expecting: .version(item.version))
@@ -93,9 +85,8 @@ struct DAVTakenPlaceTests {
     @Test("What a cache before the server has of a document is not taken for what is there")
     func cached() async throws {
         let (_, provider, item) = try await account(Manners(cached: "gone"))
-        let path = "/tmp/quire-cached-\(UInt64.random(in: 0...UInt64.max))"
-        defer { unlink(path) }
-        let fetched = try await provider.fetch("a", version: item.version, to: path) { _ in }
+        let work = try TemporaryDirectory()
+        let fetched = try await provider.fetch("a", version: item.version, to: work.appending("out")) { _ in }
         #expect(fetched.checksum == ContentChecksum.sha256(of: Array("mine".utf8)))
     }
 
