@@ -124,4 +124,27 @@ import Testing
         #expect(await service.syncNow(timeout: nil) == .settled)
         #expect(try await device.open("doc") == "content")
     }
+
+    @Test(
+        "A placeholder of another container makes way for a document of its name; it is neither replaced nor opened as that"
+    )
+    func fromOtherContainer() async throws {
+        memory.edit { $0.write("file", "of this container") }
+        let device = try Device("one", provider: memory, clock: clock)
+        try device.createUnseen("file", "of another one")
+        let notes = try #require(ContainerID("org.example.notes"))
+        let mark = Placeholder(version: ProviderVersion("v"), container: notes)
+        try device.makeDataless("file", mark)
+        device.metadata.beginRescan()
+        await #expect(throws: MaterializeError.self) { try await device.open("file") }
+        guard case .unresolved(_, let errors, _) = await device.sync() else {
+            Issue.record("settled")
+            return
+        }
+        let moved = try #require(try device.listing().keys.first { $0 != "file" })
+        #expect(errors.map(\.path) == [moved])
+        #expect(try await device.open("file") == "of this container")
+        #expect(try Placeholder.mark(at: moved, in: device.tree) == .placeholder(mark))
+        await #expect(throws: MaterializeError.self) { try await device.open(moved) }
+    }
 }

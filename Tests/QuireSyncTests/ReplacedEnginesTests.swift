@@ -1,5 +1,7 @@
+import Glibc
 import QuireCore
 import QuireProviders
+import QuireStore
 import Synchronization
 import Testing
 
@@ -47,6 +49,42 @@ import Testing
         }
         #expect(await syncing.value == .settled)
         #expect(memory.contents(at: "a") != nil)
+    }
+
+    @Test(
+        "What is taken off the device on the word of the former store is so before the change; nothing is while it is made"
+    )
+    func evictions() async throws {
+        memory.edit {
+            $0.write("one", "content")
+            $0.write("two", "content")
+        }
+        let device = try Device("one", provider: memory, clock: clock)
+        #expect(await device.sync() == .settled)
+        for path in ["one", "two"] as [RelativePath] { #expect(try await device.open(path) == "content") }
+        let (service, tree) = (device.service, device.tree)
+        let engine = try #require(service.engines.first)
+        let (changes, change) = AsyncThrowingStream.makeStream(of: Bool.self)
+        device.whenCommitting.set(device) { _ in
+            Task {
+                do {
+                    try await service.replaceContainers(service.containers) {
+                        change.yield(try Placeholder.mark(at: "one", in: tree).isDataless)
+                        await #expect(throws: QuireError.self) { try await service.evict("two") }
+                    }
+                    change.finish()
+                } catch {
+                    change.finish(throwing: error)
+                }
+            }
+            while !engine.context.commits.isClosed { sched_yield() }
+        }
+        #expect(try await service.evict("one") == 1)
+        var wasEvicted: [Bool] = []
+        for try await isDataless in changes { wasEvicted.append(isDataless) }
+        #expect(wasEvicted == [true])
+        #expect(try device.text("two") == "content")
+        #expect(try await service.evict("two") == 1)
     }
 
     @Test("Where the change fails the engines go on, and nothing begins while the index is built anew beside it")

@@ -38,8 +38,10 @@ private enum Cases {
                         }
                         if kind == .file, content == 0 {
                             let facts = facts(kind, time: time, mode: mode)
-                            for version in [ProviderVersion("1"), ProviderVersion("0")] {
-                                all.append(LocalState(place: place, content: .dataless(version), facts: facts))
+                            for stand in [.version(version), .version(ProviderVersion("0")), .elsewhere]
+                                as [LocalState.Stand]
+                            {
+                                all.append(LocalState(place: place, content: .dataless(stand), facts: facts))
                             }
                         }
                     }
@@ -157,7 +159,7 @@ private enum Cases {
         let untouched = LocalState(place: Cases.place, content: .asBase, facts: base.facts)
         let edited = LocalState(place: Cases.place, content: .changed, facts: Cases.facts(.file, content: 2))
         let equal = LocalState(place: Cases.place, content: .changed, facts: remote.facts)
-        let placeholder = LocalState(place: Cases.place, content: .dataless(Cases.version), facts: base.facts)
+        let placeholder = LocalState(place: Cases.place, content: .dataless(.version(Cases.version)), facts: base.facts)
         let plans: [(LocalState?, ItemPlan)] = [
             (nil, [.createLocal]), (untouched, [.updateLocal]), (edited, [.moveAside, .createLocal]),
             (equal, [.adopt]), (placeholder, [.updateLocal]),
@@ -246,7 +248,8 @@ private enum Cases {
         Cases.forEach { base, local, remote in
             guard let local, isDataless(local) else { return }
             let steps = SyncPlanner.plan(base: base, local: local, remote: remote).steps
-            #expect(!steps.contains(.createRemote) && !steps.contains(.moveAside))
+            let isElsewhere = base == nil && local.content == .dataless(.elsewhere)
+            #expect(!steps.contains(.createRemote) && steps.contains(.moveAside) == (isElsewhere && remote != nil))
             for step in steps { if case .upload = step { Issue.record("a placeholder would be uploaded") } }
             if base == nil, remote == nil { #expect(steps == [.hold]) }
         }

@@ -67,17 +67,17 @@ package struct IndexedDrive: SyncIndex {
         try await index.items(at: drivePaths).map { marked(IndexedItem($0)) }
     }
 
-    /// With the version that a placeholder is for which the index knows none.
+    /// With what a placeholder says that it stands for, where the index knows nothing of that.
     private func marked(_ item: IndexedItem) -> IndexedItem {
         guard item.base == nil, case .dataless = item.entry.content else { return item }
         var item = item
-        item.entry.content = .dataless(markedVersion(item.drivePath))
+        if let mark = mark(item.drivePath) {
+            item.entry.content = .dataless(mark.container == item.container ? .version(mark.version) : .elsewhere)
+        }
         return item
     }
 
     /// What a placeholder says of itself; a local read of one attribute.
-    private func markedVersion(_ path: RelativePath) -> ProviderVersion? { mark(path)?.version }
-
     private func mark(_ path: RelativePath) -> Placeholder? {
         // Gone or changed meanwhile: then its event is on the way.
         guard case .placeholder(let placeholder)? = try? Placeholder.mark(at: path, in: tree) else { return nil }
@@ -189,7 +189,7 @@ extension LocalEntry {
             kind: record.kind, size: record.kind == .file ? record.size : 0, mtime: record.mtime,
             mode: record.mode & 0o777, tags: tags)
         self.init(
-            id: id, path: path, content: record.isDataless ? .dataless(nil) : contentDirty ? .changed : .asBase,
+            id: id, path: path, content: record.isDataless ? .dataless(.unknown) : contentDirty ? .changed : .asBase,
             facts: facts, fingerprint: record.fingerprint, isLocalOnly: isLocalOnly)
     }
 

@@ -101,6 +101,7 @@ struct SyncContext: Sendable {
     let recentUploads = RecentUploads()
     let foundStore = FoundStore()
     let turn = InstallationTurn()
+    let commits = CommitGate()
     let pool: PoolExecutor
     let logger: Logger
 
@@ -121,9 +122,13 @@ struct SyncContext: Sendable {
     func drivePath(_ path: RelativePath) -> RelativePath { container.root.appending(path) }
 
     /// Performs a change on a thread that may block. The driver's part is short, the fsync of a directory may not be.
+    ///
+    /// - Returns: `.busy` also while another store comes to keep the container.
     func commit(_ change: LocalChange) async throws(SyncFailure) -> LocalChangeResult {
         do {
-            return try await pool.run { () throws(LocalChangeError) in try committer.commit(change) }
+            return try await commits.run { () async throws(LocalChangeError) in
+                try await pool.run { () throws(LocalChangeError) in try committer.commit(change) }
+            } ?? .busy
         } catch {
             throw SyncFailure(error)
         }
@@ -179,18 +184,22 @@ struct SyncContext: Sendable {
         let (committer, staging) = (committer, staging)
         return try await coordinated(installation.accesses, AcquireOptions(deadline: settings.claimDeadline)) {
             () async throws(SyncFailure) in
-            try await pool.run { () throws(SyncFailure) in
-                try Installation.perform([installation], staging, committer)[0].get()
-            }
+            try await commits.run { () async throws(SyncFailure) in
+                try await pool.run { () throws(SyncFailure) in
+                    try Installation.perform([installation], staging, committer)[0].get()
+                }
+            } ?? .busy
         }
     }
 
     /// The same with many, in order, where nobody coordinates: who begins to meanwhile finds the rest `.busy`. Each succeeds or
     /// fails for itself; together they are written through to the disk only once.
     func installTogether(_ installations: [Installation]) async -> [Result<LocalChangeResult, SyncFailure>] {
-        await pool.run { [self] in
-            Installation.perform(installations, staging, committer, turn: turn) { !isCoordinated }
-        }
+        await commits.run {
+            await pool.run { [self] in
+                Installation.perform(installations, staging, committer, turn: turn) { !isCoordinated }
+            }
+        } ?? installations.map { _ in .success(.busy) }
     }
 
     /// Runs `body` with a claim. Its purpose is that of the mount: programs that have a file open are no claims in the way,

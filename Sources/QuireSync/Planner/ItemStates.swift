@@ -113,8 +113,18 @@ package struct LocalState: Sendable, Hashable {
         case asBase
         /// Differs from the base, or there is no base to compare with. A directory: made anew since.
         case changed
-        /// A placeholder for this version (nil where it does not say which): there is nothing here that could be lost.
-        case dataless(ProviderVersion?)
+        /// A placeholder, for what is told: there is no content here that could be lost.
+        case dataless(Stand)
+    }
+
+    /// What a placeholder stands for, as far as it is asked. With a base it stands for that, whatever it says.
+    package enum Stand: Sendable, Hashable {
+        /// It was not asked, or does not say.
+        case unknown
+        /// A version of the container's provider.
+        case version(ProviderVersion)
+        /// What another container's provider has: the placeholder says where that is, and nothing else may.
+        case elsewhere
     }
 
     package var place: Place

@@ -9,7 +9,7 @@ import QuireCore
 ///               remote: absent        present
 /// local absent          -             createLocal
 ///       present         createRemote  equal -> adopt (remote attributes win); unknown -> compare; else moveAside, createLocal
-///       dataless        hold          same version -> adopt; else updateLocal
+///       dataless        hold          same version -> adopt; of another container -> moveAside, createLocal; else updateLocal
 ///       local-only      -             moveAside, createLocal
 /// ```
 /// With a base ("changed": content, attributes or place differ from the base's):
@@ -118,9 +118,11 @@ extension SyncPlanner {
 
     /// Two items that met in one place with nothing known to have been common.
     private static func planSamePlace(_ local: LocalState, _ remote: RemoteState) -> ItemPlan {
-        if case .dataless(let version) = local.content {
+        if case .dataless(let stand) = local.content {
+            if stand == .elsewhere { return [.moveAside, .createLocal] }
             guard remote.facts.kind == .file else { return [.removeLocal, .createLocal] }
-            return version == remote.version && local.facts.size == remote.facts.size ? [.adopt] : [.updateLocal]
+            let isSame = stand == .version(remote.version) && local.facts.size == remote.facts.size
+            return isSame ? [.adopt] : [.updateLocal]
         }
         switch sameContent(local.facts, remote.facts) {
         case nil: return [.compare]

@@ -70,6 +70,8 @@ extension SyncService {
 
     /// - Returns: false for what is not there any more, or has no content here.
     private func evict(_ id: ItemID) async throws(QuireError) -> Bool {
+        // Before the base is read, which may be that of another store than the engine's afterwards.
+        let engines = engines
         // As it is by now; what changes from here on is found by its fingerprint, and its base by the index.
         guard let item = try await reading({ try await self.environment.index.item(id) }) else { return false }
         let path = item.drivePath
@@ -84,7 +86,9 @@ extension SyncService {
             throw QuireError(
                 .notAllowed, "\(path) is pinned to this device", remedy: "Unpin it first: quire unpin \(path)")
         }
-        guard !item.entry.isLocalOnly, let base = item.base, !item.isOwn, let engine = engine(for: path) else {
+        guard !item.entry.isLocalOnly, let base = item.base, !item.isOwn,
+            let engine = Self.engine(for: path, of: engines)
+        else {
             let own = item.isMoved && item.entry.content == .asBase ? "a place" : "content"
             throw QuireError(
                 .notAllowed, "\(path) has \(own) that is not at the provider yet",

@@ -29,7 +29,9 @@ extension SyncService: ContentSource {
                 switch try await attemptDownload(path, inode: inode, known: attempt == 0 ? known : nil) {
                 case .done: return .success(())
                 case .moved(let newPath): path = newPath
-                case .busy: try await pause(.milliseconds(20 << attempt))
+                case .busy:
+                    if engine(for: path)?.context.commits.isClosed == true { await pausing.released() }
+                    try await pause(.milliseconds(20 << attempt))
                 }
             } catch let failure as SyncFailure {
                 last = failure
@@ -192,6 +194,12 @@ extension SyncService: ContentSource {
     ) async throws -> Attempt {
         guard let relative = path.removing(ancestor: context.container.root) else { return .done }
         let remotePath = item?.base?.path ?? relative
+        if item?.base == nil, let owner = mark.container, owner != context.container.id {
+            throw SyncFailure(
+                .park,
+                "the content of \(path) is in container \(owner), where it was moved from: move it back while the daemon "
+                    + "is stopped", errno: EIO)
+        }
         guard let version = item?.base?.version ?? mark.version else {
             throw SyncFailure(.look, "\(path) does not say which version it stands for", errno: EIO)
         }
@@ -229,5 +237,9 @@ extension Placeholder.Mark {
 
     fileprivate var version: ProviderVersion? {
         if case .placeholder(let placeholder) = self { placeholder.version } else { nil }
+    }
+
+    fileprivate var container: ContainerID? {
+        if case .placeholder(let placeholder) = self { placeholder.container } else { nil }
     }
 }

@@ -65,7 +65,9 @@ package final class SyncService: Sendable {
     var engines: [SyncEngine] { current.withLock { $0 } }
 
     /// The engine that keeps the item at a path below the drive's root.
-    func engine(for path: RelativePath) -> SyncEngine? {
+    func engine(for path: RelativePath) -> SyncEngine? { Self.engine(for: path, of: engines) }
+
+    static func engine(for path: RelativePath, of engines: [SyncEngine]) -> SyncEngine? {
         engines.filter { path.isInside($0.context.container.root) }
             .max { $0.context.container.root.bytes.count < $1.context.container.root.bytes.count }
     }
@@ -114,7 +116,13 @@ package final class SyncService: Sendable {
             pausing.release()
             wake()
         }
-        try await change()
+        let former = engines
+        // Downloads and evictions go on beside the rounds.
+        for engine in former { await engine.context.commits.close() }
+        do { try await change() } catch {
+            for engine in former { engine.context.commits.open() }
+            throw error
+        }
         replaceEngines(containers)
     }
 

@@ -195,11 +195,12 @@ final class Device {
     }
 
     /// Takes the content of a file away as an eviction does, of which the index has not heard yet.
-    func makeDataless(_ path: RelativePath) throws {
+    func makeDataless(
+        _ path: RelativePath, _ mark: Placeholder = Placeholder(version: ProviderVersion("v"), container: .default)
+    ) throws {
         let status = try tree.requiredStatus(at: path)
         let staged = try Placeholder.create(
-            Placeholder(version: ProviderVersion("v"), container: .default), size: ByteCount(status.size),
-            mtime: status.mtime, mode: status.mode, in: home.staging)
+            mark, size: ByteCount(status.size), mtime: status.mtime, mode: status.mode, in: home.staging)
         guard Glibc.rename(staged, absolute(path)) == 0 else { throw StoreError(errno: errno, "rename", "\(path)") }
     }
 
