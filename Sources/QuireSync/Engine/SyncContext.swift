@@ -101,7 +101,7 @@ struct SyncContext: Sendable {
     let recentUploads = RecentUploads()
     let foundStore = FoundStore()
     let turn = InstallationTurn()
-    let commits = CommitGate()
+    let commits = BindingGate()
     let pool: PoolExecutor
     let logger: Logger
 

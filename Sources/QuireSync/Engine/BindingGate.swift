@@ -3,7 +3,7 @@ import Synchronization
 
 /// Lets an engine's changes of the store through for as long as its container is kept by one and the same store: what they
 /// record is that one's.
-final class CommitGate: Sendable {
+final class BindingGate: Sendable {
     private struct State {
         /// See `close`.
         var closings = 0
