@@ -16,6 +16,11 @@ extension EndToEnd {
         @Test("Without the process that calls for the daemon, and while that is stopped, changes arrive all the same")
         func killed() async throws { try await run("killed") }
 
+        @Test(
+            "A daemon that is killed while a program keeps a directory locked, where something has just come, dies and lets go of all"
+        )
+        func dies() async throws { try await run("dies") }
+
         @Test("Two thousand documents that come at once are all told")
         func many() async throws { try await run("many") }
 

@@ -21,7 +21,7 @@ final class Driver: Sendable {
     let parking: ParkingLot
     /// Where requests are told of one by one; nil: nowhere.
     let trace: RequestTrace?
-    let notifier = KernelNotifier()
+    let notifier: KernelNotifier
     /// By which remote changes are made where programs may watch.
     let voice: MountVoice?
     let load = RequestLoad()
@@ -58,7 +58,8 @@ final class Driver: Sendable {
     ) {
         self.collectsWrites = collectsWrites
         self.voice = voice
-        self.parking = ParkingLot(statistics: statistics)
+        parking = ParkingLot(statistics: statistics)
+        notifier = KernelNotifier(parking)
         self.trace = traces ? RequestTrace(table: table, logger: logger) : nil
         self.tree = tree
         self.table = table

@@ -20,6 +20,8 @@ final class ParkingLot: Sendable {
         var places: [UInt: Place] = [:]
         /// How many requests that wait, or take long, keep a node locked.
         var locked: [UInt64: Int] = [:]
+        /// What is to be done once nobody does.
+        var onceUnlocked: [UInt64: [@Sendable () -> Void]] = [:]
     }
 
     private let state = Lock(State())
@@ -37,6 +39,19 @@ final class ParkingLot: Sendable {
         state.withLock { state in !state.locked.isEmpty && nodes.contains { state.locked[$0] != nil } }
     }
 
+    /// Runs `body` once no request that waits, or takes long, keeps a node locked: at once, on the caller's thread, where none
+    /// does, else on the one that answered the last.
+    ///
+    /// A request that is about to wait may lock it at that moment: `body` may wait for the kernel's lock all the same.
+    func onceUnlocked(_ node: UInt64, _ body: @escaping @Sendable () -> Void) {
+        let isLocked = state.withLock { state in
+            guard state.locked[node] != nil else { return false }
+            state.onceUnlocked[node, default: []].append(body)
+            return true
+        }
+        if !isLocked { body() }
+    }
+
     private func lock(_ nodes: LockedNodes) {
         guard nodes.first != 0 else { return }
         state.withLock { state in
@@ -47,12 +62,16 @@ final class ParkingLot: Sendable {
 
     private func unlock(_ nodes: LockedNodes) {
         guard nodes.first != 0 else { return }
-        state.withLock { state in
+        let bodies = state.withLock { state in
+            var bodies: [@Sendable () -> Void] = []
             for node in [nodes.first, nodes.second] where node != 0 {
                 let left = (state.locked[node] ?? 1) - 1
                 state.locked[node] = left > 0 ? left : nil
+                if left <= 0 { bodies += state.onceUnlocked.removeValue(forKey: node) ?? [] }
             }
+            return bodies
         }
+        for body in bodies { body() }
     }
 
     /// Waits, then performs the operation on a thread that may block.

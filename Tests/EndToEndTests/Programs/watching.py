@@ -106,11 +106,15 @@ def status():
     return json.loads(run(quire, "--home", home, "status", "--json"))
 
 
+def daemon():
+    with open(os.path.join(home, "daemon.pid")) as file:
+        return int(file.read().split()[0])
+
+
 def voice():
     """The process that calls for the daemon."""
-    with open(os.path.join(home, "daemon.pid")) as file:
-        daemon = file.read().split()[0]
-    found = subprocess.run(["pgrep", "-P", daemon, "-f", "--", "--voice-of-mount"], capture_output=True, text=True).stdout
+    found = subprocess.run(
+        ["pgrep", "-P", str(daemon()), "-f", "--", "--voice-of-mount"], capture_output=True, text=True).stdout
     return [int(number) for number in found.split()]
 
 
@@ -239,6 +243,21 @@ def killed():
     assert not any(status()["pending"].values())
 
 
+def dies():
+    """The daemon is killed while a program's request keeps a directory locked, of which the kernel is to be told something."""
+    elsewhere("mkdir held; echo 1 > held/doc")
+    here("cat held/doc")
+    app = claims()
+    app.claim("held/new", "write")
+    maker = subprocess.Popen(["mkdir", "new"], cwd=os.path.join(mount, "held"), stderr=subprocess.DEVNULL)
+    wait_for("it waits", lambda: "waits" in run(quire, "--home", home, "coordination"))
+    elsewhere("echo more > held/more")
+    process = daemon()
+    os.kill(process, signal.SIGKILL)
+    wait_for("it is gone", lambda: not os.path.exists(f"/proc/{process}/fd/0"))
+    assert maker.wait(PATIENCE) != 0
+
+
 def many():
     """2,000 documents come into a directory that is watched."""
     elsewhere("mkdir d")
@@ -297,4 +316,4 @@ def tree():
     assert not missing, f"{len(missing)} neither told nor listed: {sorted(missing)[:10]}"
 
 
-{"tree": tree, "events": events, "held": held, "killed": killed, "many": many}[scenario]()
+{"tree": tree, "events": events, "held": held, "killed": killed, "dies": dies, "many": many}[scenario]()
