@@ -124,13 +124,14 @@ extension Driver {
     }
 
     private func changeAttributes(
-        _ reply: consuming Reply, _ node: Node, _ change: AttributeChange, _ file: OpenFile?, _ claim: HeldClaim?
+        _ reply: consuming Reply, _ node: Node, _ change: AttributeChange, _ file: OpenFile?, _ claim: HeldClaim?,
+        spared: SparedContent = .untried
     ) {
         let caller = reply.caller
         var kept = UntoldChange.nothing
         let outcome = Result { () throws(DriverError) -> stat? in
             try gate.shared { () throws(DriverError) -> stat? in
-                try apply(change, to: node, file, caller, claim, &kept)
+                try apply(change, to: node, file, caller, claim, spared, &kept)
             }
         }
         // It is there, whatever became of the rest.
@@ -141,24 +142,29 @@ extension Driver {
             reply.attributes(table.shown(status, of: node))
         case .success(nil):
             parkForContent(reply, node) { driver, reply in
-                driver.changeAttributes(reply, node, change, file, claim)
+                let spared = Result { () throws(DriverError) -> SparedContent in
+                    Self.isEmptied(change, file)
+                        ? try driver.spare(beforeEmptying: node, claim, by: caller.pid) : .untried
+                }
+                switch spared {
+                case .success(let spared): driver.changeAttributes(reply, node, change, file, claim, spared: spared)
+                case .failure(let error): reply.error(error.errno)
+                }
             }
         case .failure(let error): reply.error(error.errno)
         }
     }
 
     /// - Parameter kept: what presenters are to be told of a version that was kept.
-    /// - Returns: nil when the content must be fetched first.
+    /// - Returns: nil when the content must be fetched, or copied, first.
     private func apply(
         _ change: AttributeChange, to node: Node, _ file: OpenFile?, _ caller: Caller, _ claim: HeldClaim?,
-        _ kept: inout UntoldChange
+        _ spared: SparedContent, _ kept: inout UntoldChange
     ) throws(DriverError) -> stat? {
         var contentChanged = false
         if let size = change.size {
-            // What is done through a descriptor is part of what that was opened for.
-            let isEmptied = file == nil && size == 0
-            if isEmptied {
-                guard let more = try keepMissed(beforeEmptying: node, claim, by: caller.pid) else { return nil }
+            if Self.isEmptied(change, file) {
+                guard let more = try keepMissed(beforeEmptying: node, claim, by: caller.pid, spared) else { return nil }
                 kept = more
             }
             guard try truncate(node, file, to: size, caller) else { return nil }
@@ -188,8 +194,13 @@ extension Driver {
         let status: stat
         if let file { status = try StoreCall.status(of: file.descriptor) } else { status = try resolver.status(node) }
         report(node, status, content: contentChanged, setsTimes: change.setsModificationTime)
-        if file == nil, change.size == 0 { noteEmptying(of: node, status, claim, by: caller.pid) }
+        if Self.isEmptied(change, file) { noteEmptying(of: node, status, claim, by: caller.pid) }
         return status
+    }
+
+    /// Whether a document is emptied by its path: what is done through a descriptor is part of what that was opened for.
+    private static func isEmptied(_ change: AttributeChange, _ file: OpenFile?) -> Bool {
+        file == nil && change.size == 0
     }
 
     private static func setTimes(

@@ -53,14 +53,14 @@ extension Driver {
 
     private func performOpen(
         _ reply: consuming Reply, _ node: Node, _ flags: CInt, _ claim: HeldClaim?, hasAsked: Bool, pass: Pass? = nil,
-        arriving: (any ArrivingContent)? = nil
+        arriving: (any ArrivingContent)? = nil, spared: SparedContent = .untried
     ) {
         let caller = reply.caller
         var mustAsk = false
         let opened = Result { () throws(DriverError) -> (OpenFile, OpenAnswer)? in
             try gate.shared { () throws(DriverError) -> (OpenFile, OpenAnswer)? in
                 mustAsk = hasAsked ? isStale(pass) : mustAskCoordinator
-                return mustAsk ? nil : try openFile(node, flags, claim, caller, arriving)
+                return mustAsk ? nil : try openFile(node, flags, claim, caller, arriving, spared)
             }
         }
         // An app came between.
@@ -78,7 +78,14 @@ extension Driver {
             }
         case .success(nil):
             parkForContent(reply, node) { driver, reply in
-                driver.performOpen(reply, node, flags, claim, hasAsked: hasAsked, pass: pass)
+                let spared = Result { () throws(DriverError) -> SparedContent in
+                    flags & O_TRUNC == 0 ? .untried : try driver.spare(beforeEmptying: node, claim, by: caller.pid)
+                }
+                switch spared {
+                case .success(let spared):
+                    driver.performOpen(reply, node, flags, claim, hasAsked: hasAsked, pass: pass, spared: spared)
+                case .failure(let error): reply.error(error.errno)
+                }
             }
         case .failure(let error):
             if error.errno == ESTALE { staleAnswers.note(caller.pid) }
@@ -86,9 +93,10 @@ extension Driver {
         }
     }
 
-    /// - Returns: nil when the content must be fetched first.
+    /// - Returns: nil when the content must be fetched, or copied, first.
     private func openFile(
-        _ node: Node, _ flags: CInt, _ claim: HeldClaim?, _ caller: Caller, _ arriving: (any ArrivingContent)?
+        _ node: Node, _ flags: CInt, _ claim: HeldClaim?, _ caller: Caller, _ arriving: (any ArrivingContent)?,
+        _ spared: SparedContent
     ) throws(DriverError) -> (OpenFile, OpenAnswer)? {
         try table.handles.admit()
         // The kernel has checked that the caller may; the store asks whether this process may.
@@ -105,7 +113,9 @@ extension Driver {
         let isPlaceholder = mark.map { $0 == .counts } ?? isDataless(descriptor, status)
         let arrival = arriving.flatMap { isPlaceholder && $0.inode == status.inode ? Arrival($0, status) : nil }
         if isPlaceholder, flags & O_TRUNC == 0, arrival == nil { return nil }
-        if isPlaceholder, flags & O_TRUNC != 0, mustFetch(beforeEmptying: node, status, claim, by: caller.pid) {
+        if flags & O_TRUNC != 0,
+            mustPrepare(emptying: node, status, claim, by: caller.pid, spared, isDataless: isPlaceholder)
+        {
             return nil
         }
         let file = OpenFile(
@@ -118,7 +128,7 @@ extension Driver {
         }
         var kept = UntoldChange.nothing
         if flags & O_TRUNC != 0 {
-            if !isPlaceholder { kept = try keepMissed(beforeEmptying: node, status, claim, by: caller.pid) }
+            if !isPlaceholder { kept = try keepMissed(beforeEmptying: node, status, claim, by: caller.pid, spared) }
             try StoreCall.check(leavingTimes(of: descriptor) { ftruncate(descriptor.raw, 0) })
             if isPlaceholder { try discardPlaceholder(node, descriptor) }
             try stripPrivileges(of: node, descriptor, status, caller)

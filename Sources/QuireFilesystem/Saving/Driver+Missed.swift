@@ -102,27 +102,55 @@ extension Driver {
         return enterCopy(kept, status)
     }
 
+    /// Copies what is to be kept of a document before a program empties it, which takes as long as the document is large: not
+    /// to be called inside the gate, where the whole drive would wait.
+    func spare(beforeEmptying node: Node, _ claim: HeldClaim?, by thread: pid_t) throws(DriverError) -> SparedContent {
+        let status = try resolver.status(node)
+        guard let entry = missed(node, status, claim, by: thread), try !isDataless(node) else { return .nothing }
+        let fingerprint = FileStatus(status).fingerprint
+        // It is copied inside, as long as a later change may not be seen.
+        guard !fingerprint.isRacy(takenAt: WallClock.now()) else { return .nothing }
+        let source = try resolver.open(node, O_RDONLY)
+        let directory = try resolver.directory(entry.directory)
+        let raw = openat(directory.raw, ".", O_WRONLY | quire_O_TMPFILE | O_CLOEXEC, status.st_mode & 0o777)
+        guard raw >= 0 else {
+            // A file system that has no files under no name.
+            guard errno == EOPNOTSUPP || errno == EISDIR || errno == EINVAL else { throw DriverError.last() }
+            return .nothing
+        }
+        let copy = Descriptor(owning: raw)
+        try Self.copy(source, status, to: copy, keepsOwner: runsAsRoot)
+        try StoreCall.check(fsync(copy.raw))
+        return .copy(copy, fingerprint)
+    }
+
     /// The same where the program empties the document: its content is copied, and on disk before that is done.
-    func keepMissed(beforeEmptying node: Node, _ status: stat, _ claim: HeldClaim?, by thread: pid_t)
-        throws(DriverError) -> UntoldChange
-    {
+    ///
+    /// - Parameter spared: what was copied before, of use where the document is as it was then.
+    func keepMissed(
+        beforeEmptying node: Node, _ status: stat, _ claim: HeldClaim?, by thread: pid_t, _ spared: SparedContent
+    ) throws(DriverError) -> UntoldChange {
         guard let entry = missed(node, status, claim, by: thread) else { return .nothing }
         let directory = try resolver.directory(entry.directory)
-        let source = try resolver.open(node, O_RDONLY)
-        var raw: CInt = -1
-        let name = try makeCopy(of: entry.name) { copy in
-            raw = copy.withCString {
-                openat(directory.raw, $0, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, status.st_mode & 0o777)
+        let name: FileName
+        if case .copy(let copy, FileStatus(status).fingerprint) = spared {
+            name = try makeCopy(of: entry.name) { name in
+                name.withCString { linkat(AT_FDCWD, copy.proc, directory.raw, $0, AT_SYMLINK_FOLLOW) }
             }
-            return raw
-        }
-        do throws(DriverError) {
+            try flush(copy, name, in: entry.directory, directory)
+        } else {
+            let source = try resolver.open(node, O_RDONLY)
+            var raw: CInt = -1
+            name = try makeCopy(of: entry.name) { copy in
+                raw = copy.withCString {
+                    openat(directory.raw, $0, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, status.st_mode & 0o777)
+                }
+                return raw
+            }
             let copy = Descriptor(owning: raw)
-            try Self.copy(source, status, to: copy, keepsOwner: runsAsRoot)
-            try flush(copy, in: entry.directory)
-        } catch {
-            _ = name.withCString { unlinkat(directory.raw, $0, 0) }
-            throw error
+            try flush(copy, name, in: entry.directory, directory) { () throws(DriverError) in
+                try Self.copy(source, status, to: copy, keepsOwner: runsAsRoot)
+            }
         }
         return enterCopy(
             Entry(directory: entry.directory, name: name), try StoreCall.status(in: directory, name))
@@ -130,14 +158,30 @@ extension Driver {
 
     /// The same where it is emptied by its path.
     ///
-    /// - Returns: what presenters are to be told; nil where the content must be fetched first.
-    func keepMissed(beforeEmptying node: Node, _ claim: HeldClaim?, by thread: pid_t) throws(DriverError)
-        -> UntoldChange?
-    {
+    /// - Returns: what presenters are to be told; nil where the content must be fetched, or copied, first.
+    func keepMissed(
+        beforeEmptying node: Node, _ claim: HeldClaim?, by thread: pid_t, _ spared: SparedContent
+    ) throws(DriverError) -> UntoldChange? {
         guard seen.isInUse else { return .nothing }
         let status = try resolver.status(node)
-        if mustFetch(beforeEmptying: node, status, claim, by: thread), try isDataless(node) { return nil }
-        return try keepMissed(beforeEmptying: node, status, claim, by: thread)
+        if mustPrepare(emptying: node, status, claim, by: thread, spared, isDataless: try isDataless(node)) {
+            return nil
+        }
+        return try keepMissed(beforeEmptying: node, status, claim, by: thread, spared)
+    }
+
+    /// Makes a file that is to be kept, and writes it and its name through; removes it where that fails.
+    private func flush(
+        _ file: Descriptor, _ name: FileName, in node: Node, _ directory: Descriptor,
+        after make: () throws(DriverError) -> Void = {}
+    ) throws(DriverError) {
+        do throws(DriverError) {
+            try make()
+            try flush(file, in: node)
+        } catch {
+            _ = name.withCString { unlinkat(directory.raw, $0, 0) }
+            throw error
+        }
     }
 
     /// Writes a file and its name through.
@@ -154,9 +198,13 @@ extension Driver {
         try StoreCall.check(fsync(names.raw))
     }
 
-    /// Whether the content of a dataless document that a program is about to empty has to be fetched first, to be kept.
-    func mustFetch(beforeEmptying node: Node, _ status: stat, _ claim: HeldClaim?, by thread: pid_t) -> Bool {
-        missed(node, status, claim, by: thread) != nil
+    /// Whether the content of a document that a program is about to empty has to be fetched, or copied, first: it is kept.
+    func mustPrepare(
+        emptying node: Node, _ status: stat, _ claim: HeldClaim?, by thread: pid_t, _ spared: SparedContent,
+        isDataless: Bool
+    ) -> Bool {
+        if case .untried = spared {} else if !isDataless { return false }
+        return missed(node, status, claim, by: thread) != nil
     }
 
     /// Where a document is of which the program has missed what others wrote; nil where it has not.
@@ -224,4 +272,13 @@ extension Driver {
     private func place(of node: Node) -> SeenContents.Place? {
         table.locked { _ in node.latestName.map { SeenContents.Place($0.directory.inode, $0.name) } }
     }
+}
+
+/// What was made ready of a document that is to be kept before it is emptied.
+enum SparedContent: Sendable {
+    /// It was not looked whether anything is to be kept.
+    case untried
+    case nothing
+    /// Its content, on disk under no name, and what the document was like.
+    case copy(Descriptor, Fingerprint)
 }
