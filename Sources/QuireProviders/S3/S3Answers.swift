@@ -7,6 +7,9 @@ struct S3Object: Sendable {
     var entityTag = ""
     var size: Int64 = 0
     var modified = FileTime.unknown
+
+    /// It has the key of a directory's marker, and bytes of somebody, which no file can show.
+    var isFullMarker: Bool { key.last == UInt8(ascii: "/") && size > 0 && S3Sign(self) == nil }
 }
 
 /// One page of a listing (ListObjectsV2).

@@ -3,7 +3,7 @@ import Testing
 
 @testable import QuireProviders
 
-/// Stores that do not list keys as AWS does when it is asked for encoded ones.
+/// Stores that do not list keys as AWS does when it is asked for encoded ones, and markers that are more than markers.
 @Suite("Names in S3 listings")
 struct S3ListedNamesTests {
     private func refused(_ manner: S3StandIn.Manner) async throws -> Set<UInt8> {
@@ -30,5 +30,25 @@ struct S3ListedNamesTests {
     @Test("What a store does not list is not given to it")
     func unlisted() async throws {
         #expect(try await refused(.withoutPluses) == [UInt8(ascii: "+")])
+    }
+
+    @Test("An object with content whose key ends in a slash is not removed as the directory that it stands for")
+    func fullMarker() async throws {
+        let server = try S3StandIn()
+        let provider = S3Provider(client: server.client)
+        _ = try await provider.connect(expected: nil)
+        server.with { state in
+            state.objects[Array("full/".utf8)] = [1, 2, 3]
+            state.objects[Array("empty/".utf8)] = []
+        }
+        guard case .everything(let items, _) = try await provider.changes(since: nil) else {
+            Issue.record("a first listing names everything")
+            return
+        }
+        #expect(Set(items.map(\.path)) == ["full", "empty"])
+        #expect(await refusal { try await provider.delete("full", expecting: nil) } == .notEmpty)
+        try await provider.delete("empty", expecting: nil)
+        #expect(server.with { $0.objects[Array("full/".utf8)] } == [1, 2, 3])
+        #expect(server.with { $0.objects[Array("empty/".utf8)] } == nil)
     }
 }
