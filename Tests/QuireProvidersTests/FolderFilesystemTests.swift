@@ -57,6 +57,18 @@ struct FolderFilesystemTests {
         #expect(versions.version(of: edited) != versions.version(of: before))
     }
 
+    @Test(
+        "A lease that is refused tells of a writer, but not on network filesystems, which refuse them unasked",
+        arguments: [
+            (0, 0xEF53, .done), (EAGAIN, 0xEF53, .writerPresent), (EAGAIN, 0x0102_1994, .writerPresent),
+            (EAGAIN, 0x6573_5546, .writerPresent), (EAGAIN, 0x6969, .unknown), (EAGAIN, 0xFF53_4D42, .unknown),
+            (EAGAIN, 0xFE53_4D42, .unknown), (EAGAIN, 0x517B, .unknown), (EINVAL, 0xEF53, .unknown),
+            (EACCES, 0x6969, .unknown), (0, 0x6969, .done),
+        ] as [(Int32, Int, WriterProbe.Outcome)])
+    func leases(code: Int32, filesystem: Int, outcome: WriterProbe.Outcome) {
+        #expect(WriterProbe.outcome(ofLease: code, on: filesystem) == outcome)
+    }
+
     @Test("Times count as the disk keeps them, before they were read from it as well")
     func times() async throws {
         let bench = try await ProviderForm.folderOnDisk.open()

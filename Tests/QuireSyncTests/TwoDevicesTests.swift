@@ -238,6 +238,26 @@ import Testing
         #expect(plain.contents(at: "a") != nil)
     }
 
+    @Test(
+        "What the provider did not take waits for a change, or for the user to ask",
+        arguments: [ProviderError.Code.unsupported, .invalidName])
+    func askedAgain(code: ProviderError.Code) async throws {
+        let faulty = FaultyProvider(provider)
+        faulty.inject(Fault(.put, .failBefore(ProviderError(code, "it is larger than the server takes")), path: "a"))
+        let one = try Device("one", provider: faulty, clock: clock)
+        try one.write("a", "text")
+        guard case .unresolved(_, let errors, _) = await one.sync() else {
+            Issue.record("nothing parked")
+            return
+        }
+        #expect(errors.count == 1)
+        clock.advance(.seconds(86_400))
+        let engine = try #require(one.service.engines.first)
+        #expect(await engine.round(isUrgent: false, pulls: false).push.sent == 0)
+        #expect(await one.sync() == .settled)
+        #expect(provider.contents(at: "a") != nil)
+    }
+
     @Test("A document whose name the provider does not take gives way to a directory that comes there")
     func refusedName() async throws {
         let faulty = FaultyProvider(provider)

@@ -19,7 +19,8 @@ enum HTTPStatusTable {
         case 401: (.unavailable, "the server does not accept the user name and secret; renew them")
         case 403: (.permissionDenied, "the server does not allow it")
         case 404, 410: (.notFound, "it is not there")
-        case 405, 501: (.unsupported, "the server cannot do this")
+        // Also what a proxy says while its server is away: no reason never to try again.
+        case 405, 501: (.failed, "the server does not do this")
         case 409: (.parentMissing, "its directory is not at the server, or something else is in the way")
         case 412: (.conditionFailed, "something else is there than was expected")
         case 413: (.unsupported, "it is larger than the server takes")

@@ -16,7 +16,8 @@ package struct S3Abilities: Sendable, Hashable {
     package var copiesChecked = false
     /// The bucket keeps what was replaced.
     package var keepsVersions = false
-    /// Bytes that a key cannot have: SeaweedFS takes a backslash for a slash, and the document would lie elsewhere.
+    /// Bytes that a key cannot have, or that listings do not have as they are: SeaweedFS takes a backslash for a slash, and
+    /// the document would lie elsewhere.
     package var refusedBytes: Set<UInt8> = []
     /// A directory whose last key is gone is in the way of others: see `S3Vacancy`.
     package var keepsDirectories = false
@@ -46,7 +47,11 @@ struct S3Probe {
     private var key: [UInt8] { client.address.key(path) }
     private var copyKey: [UInt8] { key + Array("-copy".utf8) }
     /// What stores were seen to change or refuse.
-    private static let risky = Array("\\\n".utf8)
+    private static let risky = ["\\", "\n"]
+    /// What a listing shows otherwise where its encoding is misunderstood.
+    private static let encoded = [" ", "+", "%41"]
+    /// What XML cannot hold, or not as it is. A line break is tried.
+    private static let unheard = Set<UInt8>(0x01...0x1F).subtracting([0x09, 0x0A])
 
     static func run(_ client: S3Client) async throws(ProviderError) -> S3Abilities {
         let probe = S3Probe(client: client, path: S3Layout.probe())
@@ -91,9 +96,30 @@ struct S3Probe {
                 abilities.removesByVacancy = try await canVacate(abilities)
             }
         }
-        for byte in Self.risky where try await !isKept(byte) { abilities.refusedBytes.insert(byte) }
+        abilities.refusedBytes = try await refusedBytes()
         abilities.folding = try await folding()
         return abilities
+    }
+
+    /// - Throws: `.failed` for a store that encodes keys in listings and does not say so: each might be one or the other.
+    private func refusedBytes() async throws(ProviderError) -> Set<UInt8> {
+        var refused: Set<UInt8> = []
+        var trials = Self.risky
+        let together = Self.encoded.joined()
+        let (isKept, page) = try await list(with: together)
+        if !isKept {
+            let misread = name(together)
+            guard !page.objects.contains(where: { S3PageReader.decoded($0.key) == misread }) else {
+                throw ProviderError(
+                    .failed,
+                    "\(client.address.place): the store encodes names in its listings without saying so (EncodingType)")
+            }
+            trials += Self.encoded
+        }
+        for text in trials where try await !list(with: text).isKept {
+            if let byte = text.utf8.first { refused.insert(byte) }
+        }
+        return page.isEncoded ? refused : refused.union(Self.unheard)
     }
 
     private func folding() async throws(ProviderError) -> NameFolding {
@@ -153,11 +179,16 @@ struct S3Probe {
         return try client.sure(taken).isSuccess
     }
 
-    private func isKept(_ byte: UInt8) async throws(ProviderError) -> Bool {
-        let name = key + [byte] + Array("name".utf8)
+    /// A key with an odd text in it.
+    private func name(_ odd: String) -> [UInt8] { key + Array("\(odd)name".utf8) }
+
+    /// Writes an object with such a key, and looks whether the listing has it.
+    private func list(with odd: String) async throws(ProviderError) -> (isKept: Bool, page: S3Page) {
+        let name = self.name(odd)
         let answer = try await put("odd", .none, name)
         guard !answer.provesNothing else { throw client.error(answer, "\(client.address.place) cannot be tried") }
-        return try await client.listAll(key).contains { $0.key == name && $0.size == 3 }
+        let page = try await client.list(key)
+        return (page.objects.contains { $0.key == name && $0.size == 3 }, page)
     }
 
     private func put(

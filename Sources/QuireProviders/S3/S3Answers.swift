@@ -7,6 +7,9 @@ struct S3Object: Sendable {
     var entityTag = ""
     var size: Int64 = 0
     var modified = FileTime.unknown
+
+    /// It has the key of a directory's marker, and bytes of somebody, which no file can show.
+    var isFullMarker: Bool { key.last == UInt8(ascii: "/") && size > 0 && S3Sign(self) == nil }
 }
 
 /// One page of a listing (ListObjectsV2).
@@ -16,6 +19,8 @@ struct S3Page: Sendable {
     var prefixes: [[UInt8]] = []
     /// Where the next page begins; nil after the last.
     var next: String?
+    /// Keys came percent-encoded; else as far as XML can hold them.
+    var isEncoded = false
 }
 
 /// An entity tag as it is compared and kept: S3 quotes it in some places and not in others.
@@ -31,7 +36,8 @@ enum S3EntityTag {
     }
 }
 
-/// Reads a page of a listing. Keys come percent-encoded (`encoding-type=url`), as XML cannot hold every byte.
+/// Reads a page of a listing. Keys are wanted percent-encoded (`encoding-type=url`), as XML cannot hold every byte. A store
+/// that knows nothing of that lists them as they are; one that does says so, in some place of the page.
 final class S3PageReader: XMLReceiver {
     private(set) var page = S3Page()
     private(set) var isListing = false
@@ -55,12 +61,13 @@ final class S3PageReader: XMLReceiver {
             if let object { page.objects.append(object) }
             object = nil
         case "CommonPrefixes": isPrefix = false
-        case "Key": object?.key = Self.decoded(text)
+        case "Key": object?.key = Array(text.utf8)
         case "ETag": object?.entityTag = S3EntityTag.plain(text)
         case "Size": object?.size = Int64(text) ?? -1
         case "LastModified":
             object?.modified = FileTime(seconds: HTTPDate.parse(text)?.seconds ?? 0, nanoseconds: 0)
-        case "Prefix": if isPrefix { page.prefixes.append(Self.decoded(text)) }
+        case "Prefix": if isPrefix { page.prefixes.append(Array(text.utf8)) }
+        case "EncodingType": page.isEncoded = Self.isEncoding(text)
         case "IsTruncated": isTruncated = text == "true"
         case "NextContinuationToken": token = text
         default: break
@@ -72,12 +79,19 @@ final class S3PageReader: XMLReceiver {
     func finished() throws(ProviderError) -> S3Page {
         guard isListing, !isTruncated || token != nil, page.objects.allSatisfy({ $0.size >= 0 && !$0.key.isEmpty })
         else { throw ProviderError(.failed, "the server's answer is no listing of a bucket") }
+        guard page.isEncoded else { return page }
+        var page = page
+        for index in page.objects.indices { page.objects[index].key = Self.decoded(page.objects[index].key) }
+        page.prefixes = page.prefixes.map(Self.decoded)
         return page
     }
 
-    /// A plus sign is a space there.
-    static func decoded(_ text: String) -> [UInt8] {
-        PercentEncoding.decode(text.replacing("+", with: "%20"))
+    /// Whether a page of this `EncodingType` has its keys encoded.
+    static func isEncoding(_ text: String) -> Bool { text.lowercased() == "url" }
+
+    /// What an encoded key stands for. A plus sign is a space there.
+    static func decoded(_ key: [UInt8]) -> [UInt8] {
+        PercentEncoding.decode(String(decoding: key, as: UTF8.self).replacing("+", with: "%20"))
     }
 }
 

@@ -5,6 +5,8 @@ extension S3Client {
     struct Part: Sendable {
         var entityTag: String
         var size: Int64
+        /// When it came, by the store's clock.
+        var modified = FileTime.unknown
     }
 
     struct Upload: Sendable {
@@ -127,7 +129,10 @@ private final class S3PartsReader: XMLReceiver {
         case "PartNumber": number = Int(text) ?? 0
         case "ETag": part.entityTag = S3EntityTag.plain(text)
         case "Size": part.size = Int64(text) ?? 0
-        case "Part": parts[number] = part
+        case "LastModified": part.modified = HTTPDate.parse(text) ?? .unknown
+        case "Part":
+            parts[number] = part
+            part.modified = .unknown
         case "IsTruncated": isTruncated = text == "true"
         case "NextPartNumberMarker": marker = text
         default: break

@@ -48,7 +48,7 @@ extension S3Provider {
             throw ProviderError.notFound(path)
         }
         guard version == nil || version == Self.directory(path).version else { throw ProviderError.refused(path) }
-        guard below.allSatisfy({ $0.key == key }) else {
+        guard below.allSatisfy({ $0.key == key && !$0.isFullMarker }) else {
             throw ProviderError(.notEmpty, "\(path) is not empty at the provider")
         }
         // What takes its place is not known, or needs room.

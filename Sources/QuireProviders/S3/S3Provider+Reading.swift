@@ -168,7 +168,17 @@ extension S3Provider {
         if let byte = path.bytes.first(where: refused.contains) {
             throw ProviderError(
                 .invalidName,
-                "\(path): the store keeps no names with \(byte == 0x0A ? "line breaks" : "backslashes"); rename it")
+                "\(path): the store keeps no names with \(Self.named(byte)); rename it")
+        }
+    }
+
+    private static func named(_ byte: UInt8) -> String {
+        switch byte {
+        case 0x0A: "line breaks"
+        case 0x20: "spaces"
+        case 0x5C: "backslashes"
+        case ..<0x20: "control characters"
+        default: "the character \(Character(Unicode.Scalar(byte)))"
         }
     }
 

@@ -5,7 +5,8 @@ struct S3Sweep {
     let client: S3Client
 
     private static let objectAge = 86_400
-    /// An upload in parts may go on after days without a network.
+    /// Since it was begun, or since the last of its parts came: an upload may go on after days without a network, and may take
+    /// more than a week.
     private static let uploadAge = 7 * 86_400
 
     /// What fails is left to the next time: nothing depends on it.
@@ -21,7 +22,7 @@ struct S3Sweep {
             for object in objects {
                 let age = time.seconds - object.modified.seconds
                 if S3UploadNote.isPlace(object.key) {
-                    if age > Self.uploadAge { await end(object.key) }
+                    if age > Self.uploadAge { await end(object.key, at: time) }
                 } else if age > Self.objectAge {
                     _ = try? await client.delete(object.key)
                 }
@@ -29,15 +30,25 @@ struct S3Sweep {
         }
         let uploads = (try? await client.uploads(client.address.directoryKey(StoreLayout.temporary))) ?? []
         for upload in uploads where upload.begun.seconds > 0 && time.seconds - upload.begun.seconds > Self.uploadAge {
+            guard let isUnderWay = try? await isUnderWay(upload, at: time), !isUnderWay else { continue }
             _ = try? await client.abort(upload)
         }
     }
 
-    /// Ends an upload to a document's own key. Its note goes last: without it nobody would know of the upload.
-    private func end(_ place: [UInt8]) async {
+    /// Whether a part of it has come not long ago.
+    private func isUnderWay(_ upload: S3Client.Upload, at time: FileTime) async throws(ProviderError) -> Bool {
+        let parts = try await client.parts(upload.key, upload.id) ?? [:]
+        return parts.values.contains { time.seconds - $0.modified.seconds <= Self.uploadAge }
+    }
+
+    /// Ends an upload to a document's own key, unless it goes on. Its note goes last: without it nobody would know of the
+    /// upload.
+    private func end(_ place: [UInt8], at time: FileTime) async {
         do {
             if let note = try await S3UploadNote(at: place, client) {
-                try await client.abort(.init(key: note.key, id: note.upload, begun: .unknown))
+                let upload = S3Client.Upload(key: note.key, id: note.upload, begun: .unknown)
+                if try await isUnderWay(upload, at: time) { return }
+                try await client.abort(upload)
             }
             _ = try await client.delete(place)
         } catch {

@@ -24,6 +24,7 @@ struct S3Tree {
                 continue
             }
             guard path.components.first != StoreLayout.control.name else { continue }
+            if object.isFullMarker { left(object.key, "it has content and the name of a directory") }
             if isMarker || S3Sign(object) == .directory {
                 directories.insert(path)
             } else {

@@ -64,8 +64,8 @@ struct S3Upload: Sendable {
             return answer
         }
         if answer.status == 404, try await client.head(staged).status == 404 { throw gone(answer) }
-        // What stays is swept another day; a refused copy is not tried again with the same content.
-        _ = try? await client.delete(staged)
+        // A refused copy is not tried again with the same content; one that failed is. What stays is swept another day.
+        if answer.isSuccess || answer.status == 412 { _ = try? await client.delete(staged) }
         return answer
     }
 

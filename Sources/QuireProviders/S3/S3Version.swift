@@ -43,12 +43,13 @@ struct S3VersionPage: Sendable {
     }
 }
 
-/// Reads a page of versions. Keys come percent-encoded (`encoding-type=url`).
+/// Reads a page of versions, with keys as in `S3PageReader`.
 final class S3VersionPageReader: XMLReceiver {
     private var page = S3VersionPage()
     private var isListing = false
     private var entry: S3VersionPage.Entry?
     private var isTruncated = false
+    private var isEncoded = false
     private var nextKey: [UInt8] = []
     private var nextIdentifier = ""
 
@@ -65,13 +66,14 @@ final class S3VersionPageReader: XMLReceiver {
         case "Version":
             if let entry { page.entries.append(entry) }
             entry = nil
-        case "Key": entry?.object.key = S3PageReader.decoded(text)
+        case "Key": entry?.object.key = Array(text.utf8)
         case "VersionId": entry?.identifier = text
         case "IsLatest": entry?.isLatest = text == "true"
         case "Size": entry?.object.size = Int64(text) ?? -1
         case "LastModified": entry?.object.modified = HTTPDate.parse(text) ?? .unknown
         case "IsTruncated": isTruncated = text == "true"
-        case "NextKeyMarker": nextKey = S3PageReader.decoded(text)
+        case "NextKeyMarker": nextKey = Array(text.utf8)
+        case "EncodingType": isEncoded = S3PageReader.isEncoding(text)
         case "NextVersionIdMarker": nextIdentifier = text
         default: break
         }
@@ -82,7 +84,13 @@ final class S3VersionPageReader: XMLReceiver {
         guard isListing, !isTruncated || !nextKey.isEmpty,
             page.entries.allSatisfy({ $0.object.size >= 0 && !$0.identifier.isEmpty })
         else { throw ProviderError(.failed, "the server's answer is no listing of versions") }
-        page.next = isTruncated ? .init(key: nextKey, identifier: nextIdentifier) : nil
+        let key = isEncoded ? S3PageReader.decoded(nextKey) : nextKey
+        page.next = isTruncated ? .init(key: key, identifier: nextIdentifier) : nil
+        guard isEncoded else { return page }
+        var page = page
+        for index in page.entries.indices {
+            page.entries[index].object.key = S3PageReader.decoded(page.entries[index].object.key)
+        }
         return page
     }
 }

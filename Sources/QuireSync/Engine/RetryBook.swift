@@ -96,10 +96,14 @@ final class RetryBook: Sendable {
 
     func succeeded(_ subject: ParkedSubject) -> Bool { entries.withLock { $0.removeValue(forKey: subject) } != nil }
 
-    /// Lets everything be tried at once, what waits for a change of the item excepted.
+    /// Lets everything be tried at once, what waits for a change of the item because of the provider included: it may take by
+    /// now what it refused.
     func forgetPauses() {
         entries.withLock { entries in
-            for key in entries.keys { entries[key]?.notBefore = .zero }
+            for (key, entry) in entries {
+                entries[key]?.notBefore = .zero
+                if entry.isRefused { entries[key]?.unchanged = nil }
+            }
         }
     }
 

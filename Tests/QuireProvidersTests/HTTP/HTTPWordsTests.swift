@@ -56,9 +56,9 @@ struct HTTPWordsTests {
         let transport = HTTPTransport(origin: HTTPOrigin(isSecure: false, host: "h"))
         let codes: [Int: ProviderError.Code] = [
             302: .unavailable, 400: .failed, 401: .unavailable, 403: .permissionDenied, 404: .notFound,
-            405: .unsupported,
+            405: .failed,
             409: .parentMissing, 410: .notFound, 412: .conditionFailed, 413: .unsupported, 414: .invalidName,
-            423: .failed, 429: .unavailable, 500: .failed, 501: .unsupported, 502: .unavailable, 503: .unavailable,
+            423: .failed, 429: .unavailable, 500: .failed, 501: .failed, 502: .unavailable, 503: .unavailable,
             504: .unavailable, 507: .noSpace, 599: .failed,
         ]
         for (status, code) in codes {

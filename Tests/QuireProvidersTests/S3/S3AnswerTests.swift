@@ -34,6 +34,29 @@ struct S3AnswerTests {
     }
 
     @Test(
+        "Keys of a listing are decoded where it says that they are encoded, wherever it does",
+        arguments: [("", "a+b %41"), ("<EncodingType>url</EncodingType>", "a b A")])
+    func encoding(said: String, key: String) throws {
+        let text =
+            "<ListBucketResult><Contents><Key>d/a+b %41</Key><Size>1</Size></Contents>"
+            + "<CommonPrefixes><Prefix>a+b %41/</Prefix></CommonPrefixes>\(said)</ListBucketResult>"
+        let page = try page(text)
+        #expect(page.objects.map(\.key) == [Array("d/\(key)".utf8)])
+        #expect(page.prefixes == [Array("\(key)/".utf8)])
+        let receiver = S3VersionPageReader()
+        let reader = try XMLReader(receiver)
+        let version = "<Version><Key>a+b %41</Key><VersionId>1</VersionId><Size>1</Size></Version>"
+        let versions =
+            "<ListVersionsResult>\(version)<IsTruncated>true</IsTruncated><NextKeyMarker>a+b %41</NextKeyMarker>"
+            + "\(said)</ListVersionsResult>"
+        try reader.read(Array(versions.utf8))
+        try reader.finish()
+        let found = try receiver.finished()
+        #expect(found.entries.map(\.object.key) == [Array(key.utf8)])
+        #expect(found.next?.key == Array(key.utf8))
+    }
+
+    @Test(
         "What is no whole listing is not taken for one",
         arguments: [
             "<Error><Code>AccessDenied</Code></Error>", "<html>hello</html>",

@@ -270,25 +270,24 @@ struct S3UploadTests {
             let content = UploadContent(
                 snapshotPath: path, size: ByteCount(Int64(bytes.count)), checksum: .sha256(of: bytes))
             let item = try await provider.put(
-                "a b", content: content, attributes: Bench.attributes(), expecting: expecting)
+                "a+b %41", content: content, attributes: Bench.attributes(), expecting: expecting)
             expecting = .version(item.version)
             if text == "present" {
                 _ = try await provider.put(
-                    "a bc", content: content, attributes: Bench.attributes(), expecting: .absent)
+                    "a+b %41c", content: content, attributes: Bench.attributes(), expecting: .absent)
             }
         }
-        let earlier = try await provider.earlierVersions(of: "a b")
+        let earlier = try await provider.earlierVersions(of: "a+b %41")
         #expect(earlier.map(\.size.bytes) == [3, 7, 3] && Set(earlier.map(\.version)).count == 3)
         for (number, text) in ["one", "two two", "one"].enumerated() {
             let target = work.appending("fetched \(number)")
-            let fetched = try await provider.fetch("a b", version: earlier[number].version, to: target) { _ in }
+            let fetched = try await provider.fetch("a+b %41", version: earlier[number].version, to: target) { _ in }
             #expect(Plain.text(target) == text && fetched.checksum == .sha256(of: Array(text.utf8)))
         }
         #expect(await refusal { try await provider.earlierVersions(of: "none") } == .notFound)
         let unknown = S3Version(identifier: "none").version
-        #expect(
-            await refusal { try await provider.fetch("a b", version: unknown, to: work.appending("x")) { _ in } } != nil
-        )
+        let target = work.appending("unknown")
+        #expect(await refusal { try await provider.fetch("a+b %41", version: unknown, to: target) { _ in } } != nil)
     }
 
     @Test("Without the bucket there is no store, rather than an empty one", arguments: stores)
