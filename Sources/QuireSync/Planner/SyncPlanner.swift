@@ -10,7 +10,7 @@ import QuireCore
 /// local absent          -             createLocal
 ///       present         createRemote  equal -> adopt (remote attributes win); unknown -> compare; else moveAside, createLocal
 ///       dataless        hold          same version -> adopt; of another container -> moveAside, createLocal; else updateLocal
-///       local-only      -             moveAside, createLocal
+///       local-only      -             moveAside, createLocal; dataless: as such
 /// ```
 /// With a base ("changed": content, attributes or place differ from the base's):
 /// ```
@@ -22,7 +22,8 @@ import QuireCore
 ///       dataless        removeLocal             as unchanged, or its move and attributes      removeLocal, createLocal
 ///       other kind      forget, createRemote    deleteRemote,  moveAside, createLocal         same kind: as without base
 ///                                               createRemote                                  else moveAside, createLocal
-///       local-only      as local absent; createLocal is preceded by moveAside when it lies in the same place
+///       local-only      as local absent; createLocal is preceded by moveAside when it lies in the same place; dataless there: as
+///                       such
 /// ```
 /// Both there, one kind; place, content and attributes are decided one by one:
 /// ```
@@ -89,6 +90,12 @@ package enum SyncPlanner {
 extension SyncPlanner {
     private static func planAroundLocalOnly(_ base: BaseState?, _ local: LocalState, _ remote: RemoteState?) -> ItemPlan
     {
+        // A placeholder in the provider's place stands for what is there.
+        if case .dataless = local.content, local.place == remote?.place {
+            var document = local
+            document.isLocalOnly = false
+            return plan(base: base, local: document, remote: remote)
+        }
         let plan = plan(base: base, local: nil, remote: remote)
         guard plan.steps == [.createLocal] || plan.steps == [.compare] else { return plan }
         return local.place == remote?.place ? [.moveAside, .createLocal] : [.createLocal]
