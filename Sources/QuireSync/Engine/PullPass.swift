@@ -38,7 +38,7 @@ struct PullPass: Sendable {
             }
         }
         let (ready, unseen) = try await rescanned(tried)
-        for unit in unseen { if await !parkUnread(unit, &result) { result.left += 1 } }
+        for unit in unseen { if await !parkUnread(unit, &result) { leave(unit, &result) } }
         var untried = result.parked
         for unit in withheld + unseen { untried.insert(above: unit.base?.path) }
         result.unfinished = untried
@@ -163,14 +163,19 @@ struct PullPass: Sendable {
         switch outcome {
         case .done: result.applied += 1
         case .nothing: break
-        case .later: result.left += 1
+        case .later: leave(unit, &result)
         case .occupied(let path, let isTold):
             occupied.append(path)
-            if isTold { park(unit, &result) } else { result.left += 1 }
+            if isTold { park(unit, &result) } else { leave(unit, &result) }
         case .failed(let failure):
             if failure.remedy == .offline || failure.remedy == .cancelled { throw failure }
             park(unit, &result)
         }
+    }
+
+    private func leave(_ unit: TreeUnit, _ result: inout PullResult) {
+        result.left += 1
+        if let subject = subject(unit) { result.waiting.insert(subject) }
     }
 
     private func park(_ unit: TreeUnit, _ result: inout PullResult) {
