@@ -105,13 +105,15 @@ import Testing
         #expect(try device.listing().count == (isRenamed ? 2 : 1))
     }
 
-    @Test("A document of which the provider never says anything holds up others for some minutes only")
-    func neverTold() async throws {
+    @Test(
+        "A document of which the provider never says anything holds up others for some minutes only",
+        arguments: [ProviderError.Code.failed, .unavailable])
+    func neverTold(code: ProviderError.Code) async throws {
         let (device, faulty) = try await device()
         try device.write("new", "text")
         #expect(await device.sync() != .settled)
         faulty.inject(
-            Fault(.item, .failBefore(ProviderError(.failed, "the answer is garbage")), path: "new", times: nil))
+            Fault(.item, .failBefore(ProviderError(code, "the answer is garbage")), path: "new", times: nil))
         try device.write("doc", "second")
         clock.advance(.seconds(20))
         _ = await device.sync()

@@ -45,6 +45,7 @@ struct LostAnswers: Sendable {
             do throws(SyncFailure) {
                 if try await settle(upload) { found += 1 }
             } catch {
+                let error = await context.located(error)
                 if error.remedy == .offline || error.remedy == .cancelled { throw error }
                 // Asked again with the next pull.
                 context.logger.info("an upload's fate is not known", metadata: ["error": "\(error.message)"])
@@ -66,6 +67,7 @@ struct LostAnswers: Sendable {
                     found += 1
                 }
             } catch {
+                let error = await context.located(error)
                 if error.remedy == .offline || error.remedy == .cancelled { throw error }
                 context.logger.info("a move's fate is not known", metadata: ["error": "\(error.message)"])
                 if isAwaited(error, since: move.since) {

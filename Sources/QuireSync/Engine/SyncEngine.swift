@@ -192,8 +192,10 @@ final class SyncEngine: Sendable {
                 state.mustPull = state.mustPull || report.push.needsLook
                 return state.mustPull
             }
-            if mustPull { report.answersFound += try await LostAnswers(context: context).find(again: true) }
-            if pulls && !pullsFirst || mustPull { report.pull = try await pull() }
+            if pulls && !pullsFirst || mustPull {
+                report.answersFound += try await LostAnswers(context: context).find(again: true)
+                report.pull = try await pull()
+            }
             try await clearSettled(report)
             state.withLock { ($0.offline, $0.backoff) = (nil, Backoff()) }
             report.retriesSoon = report.parked > 0 && context.retries.hasFreshFailures
