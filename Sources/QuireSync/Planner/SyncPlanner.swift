@@ -28,7 +28,7 @@ import QuireCore
 /// Both there, one kind; place, content and attributes are decided one by one:
 /// ```
 ///               changed here      changed there     changed in both
-/// place         moveRemote        moveLocal         same place: followMove; else moveLocal (remote wins)
+/// place         moveRemote        moveLocal         same place, or there in transit: followMove; else moveLocal (remote wins)
 /// content       upload            updateLocal       equal: as attributes; unknown: compare; else moveAside, createLocal
 /// attributes    pushAttributes    applyAttributes   equal: adopt; else applyAttributes, field by field, remote wins (tags: merged)
 /// neither, but another version: adopt
@@ -161,6 +161,10 @@ extension SyncPlanner {
 
     private static func mergePlace(_ base: BaseState, _ local: LocalState, _ remote: RemoteState) -> [SyncStep] {
         if local.place == remote.place { return remote.place == base.place ? [] : [.followMove] }
+        // A push that was to move it on has ended in the middle, perhaps this device's.
+        if remote.isInTransit, remote.place != base.place, local.place != base.place, !local.isInTransit {
+            return [.followMove]
+        }
         return remote.place == base.place && !local.isInTransit ? [.moveRemote] : [.moveLocal]
     }
 
