@@ -131,7 +131,7 @@ struct FolderFilesystemTests {
 
     @Test("Where files keep no modes none are told, of what is listed, looked at or put")
     func modes() async throws {
-        let hooks = Self.hooks { probe in probe.versions.keepsModes = false }
+        let hooks = Self.hooks { probe in probe.versions.keepsAttributes = false }
         let bench = try await ProviderForm.folderOnDisk.open(hooks: hooks)
         #expect(!bench.provider.capabilities.attributes)
         try await bench.directory("d")
@@ -140,6 +140,22 @@ struct FolderFilesystemTests {
         for (path, item) in try await bench.listing() { #expect(item.mode == nil, "\(path)") }
         #expect(try await bench.provider.item(at: "d/a")?.mode == nil)
         #expect(try await bench.fetch(put).item.mode == nil)
+    }
+
+    @Test(
+        "A disk that keeps modes, and times not to the nanosecond, counts as one that keeps neither",
+        arguments: [1, 100, 1_000_000_000])
+    func coarseTimes(unit: Int64) async throws {
+        let disk = try await ProviderForm.folderOnDisk.open()
+        try await disk.put("a", "x")
+        var found = try facts(disk.file("a"))
+        let time = FolderProbe.tried.mtime.nanoseconds
+        (found.mode, found.mtime) = (FolderProbe.tried.mode, FileTime(nanoseconds: time - time % unit))
+        let facts = found
+        let bench = try await ProviderForm.folderOnDisk.open(hooks: Self.hooks { $0.take(facts) })
+        #expect(bench.provider.capabilities.attributes == (unit == 1))
+        let put = try await bench.put("a", "x")
+        #expect((put.mode != nil) == (unit == 1))
     }
 
     @Test("Content of the same size and time is another version where no inode number tells it apart")

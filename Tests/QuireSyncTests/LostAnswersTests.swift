@@ -105,13 +105,15 @@ import Testing
         #expect(try device.listing().count == (isRenamed ? 2 : 1))
     }
 
-    @Test("A document of which the provider never says anything holds up others for some minutes only")
-    func neverTold() async throws {
+    @Test(
+        "A document of which the provider never says anything holds up others for some minutes only",
+        arguments: [ProviderError.Code.failed, .unavailable])
+    func neverTold(code: ProviderError.Code) async throws {
         let (device, faulty) = try await device()
         try device.write("new", "text")
         #expect(await device.sync() != .settled)
         faulty.inject(
-            Fault(.item, .failBefore(ProviderError(.failed, "the answer is garbage")), path: "new", times: nil))
+            Fault(.item, .failBefore(ProviderError(code, "the answer is garbage")), path: "new", times: nil))
         try device.write("doc", "second")
         clock.advance(.seconds(20))
         _ = await device.sync()
@@ -268,5 +270,37 @@ extension LostAnswersTests {
         #expect(LostAnswers.isSame(item(nil), base))
         #expect(!LostAnswers.isSame(item([0x62]), base))
         #expect(!LostAnswers.isSame(item(nil, size: 2), base))
+    }
+
+    @Test(
+        "Documents that change names do so, also where a move's answer is lost and the daemon ends then",
+        arguments: [true, false], [true, false])
+    func swapped(hasIdentifiers: Bool, isHere: Bool) async throws {
+        var capabilities = MemoryProvider.full
+        capabilities.stableIdentifiers = hasIdentifiers
+        let memory = MemoryProvider(capabilities: capabilities)
+        memory.edit {
+            $0.write("a", "of a")
+            $0.write("b", "of b")
+        }
+        let faulty = FaultyProvider(memory)
+        let device = try Device("one", provider: faulty, clock: clock)
+        #expect(await device.sync() == .settled)
+        if isHere { for name in ["a", "b"] as [RelativePath] { #expect(try await device.open(name) != nil) } }
+        try device.rename("a", "other")
+        try device.rename("b", "a")
+        try device.rename("other", "b")
+        faulty.inject(Fault(.move, .failAfter(cut)))
+        clock.advance(.seconds(20))
+        #expect(await device.sync() != .settled)
+        #expect(Set(memory.items.map(\.path)) != ["a", "b"])
+        let service = device.restartedService(faulty)
+        clock.advance(.seconds(100))
+        #expect(await service.syncNow(timeout: nil) == .settled)
+        #expect(Set(memory.items.map(\.path)) == ["a", "b"])
+        #expect(memory.contents(at: "a") == Array("of b".utf8) && memory.contents(at: "b") == Array("of a".utf8))
+        #expect(try Set(device.listing().keys) == ["a", "b"])
+        #expect(try await device.open("a") == "of b")
+        #expect(try await device.open("b") == "of a")
     }
 }

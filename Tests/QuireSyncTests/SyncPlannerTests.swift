@@ -265,6 +265,18 @@ private enum Cases {
         }
     }
 
+    @Test("A placeholder that only its name keeps here stands for what the provider has in its place")
+    func localPlaceholder() {
+        let facts = Cases.facts(.file)
+        let local = LocalState(
+            place: Cases.place, content: .dataless(.version(Cases.version)), facts: facts, isLocalOnly: true)
+        let same = RemoteState(place: Cases.place, version: Cases.version, facts: facts)
+        #expect(SyncPlanner.plan(base: nil, local: local, remote: same) == [.adopt])
+        let newer = RemoteState(place: Cases.place, version: ProviderVersion("newer"), facts: facts)
+        #expect(SyncPlanner.plan(base: nil, local: local, remote: newer) == [.updateLocal])
+        #expect(SyncPlanner.plan(base: nil, local: local, remote: nil) == [])
+    }
+
     @Test("Following a plan leads to a state that needs no other, in at most six rounds")
     func plansConverge() {
         Cases.forEach { base, local, remote in

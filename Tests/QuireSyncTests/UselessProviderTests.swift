@@ -1,6 +1,7 @@
 import QuireCore
 import QuireIndex
 import QuireProviders
+import QuireStore
 @testable import QuireSync
 import Testing
 
@@ -182,5 +183,54 @@ import Testing
         // What only the former one has besides stays here.
         await #expect(throws: (any Error).self) { try await service.evict("doc") }
         #expect(try !device.isDataless("doc"))
+    }
+
+    private let timeout = ProviderError(.unavailable, "504 Gateway Timeout")
+
+    @Test("A document that never goes up, as if the provider were away, holds up nothing else")
+    func neverSent() async throws {
+        let faulty = FaultyProvider(memory)
+        let device = try Device("one", provider: faulty, clock: clock)
+        #expect(await device.sync() == .settled)
+        faulty.inject(Fault(.put, .failBefore(timeout), path: "large", times: nil))
+        try device.write("large", "text")
+        _ = await device.sync()
+        memory.edit { $0.write("theirs", "text") }
+        try device.write("small", "text")
+        clock.advance(.seconds(100))
+        guard case .unresolved([], let errors, 0) = await device.sync() else {
+            Issue.record("sync did not say what fails")
+            return
+        }
+        #expect(errors.map(\.path) == ["large"] && errors.first?.message.contains("504") == true)
+        #expect(try device.tree.status(at: "theirs") != nil && memory.contents(at: "small") != nil)
+        faulty.clearFaults()
+        clock.advance(.seconds(100))
+        #expect(await device.sync() == .settled)
+        #expect(memory.contents(at: "large") != nil)
+    }
+
+    @Test("A document that never comes after a start, as if the provider were away, holds up nothing else")
+    func neverFetched() async throws {
+        memory.edit { $0.write("doc", "first") }
+        let faulty = FaultyProvider(memory)
+        let device = try Device("one", provider: faulty, clock: clock)
+        #expect(await device.sync() == .settled)
+        #expect(try await device.open("doc") == "first")
+        memory.edit { $0.write("doc", "second") }
+        faulty.inject(Fault(.fetch, .failBefore(timeout), path: "doc", times: nil))
+        try device.write("mine", "text")
+        let service = device.restartedService(faulty)
+        _ = await service.syncNow(timeout: nil)
+        clock.advance(.seconds(100))
+        guard case .unresolved([], let errors, 0) = await service.syncNow(timeout: nil) else {
+            Issue.record("sync did not say what fails")
+            return
+        }
+        #expect(errors.map(\.path) == ["doc"] && memory.contents(at: "mine") != nil)
+        faulty.clearFaults()
+        clock.advance(.seconds(100))
+        #expect(await service.syncNow(timeout: nil) == .settled)
+        #expect(try device.text("doc") == "second")
     }
 }

@@ -152,12 +152,10 @@ extension TreeWriter {
         let id = try upsertBase(record, in: parent, name).id
         if let holder = try row(withBase: id) {
             if holder.difference.rawValue != holder.pending { try update(holder) }
-        } else if var row = try itemAtBasePlace(record.container, in: parent, name), row.base == nil {
+        } else if let before = try itemAtBasePlace(record.container, in: parent, name), before.base == nil {
+            var row = before
             try adopt(&row, continues: true)
-            if row.base != nil {
-                try update(row)
-                if row.local.kind == .directory { try relinkChildren(of: row) }
-            }
+            if row.base != nil { try updatePlaced(row, before: before) }
         }
         return id
     }
@@ -280,7 +278,10 @@ extension TreeWriter {
         try takeTags(of: record, intoHolderOf: known)
         try moveBase(known, record, to: parent, name)
         try updateBase(known, record)
-        if let holder = try row(withBase: known) { try update(holder) }
+        guard let holder = try row(withBase: known) else { return }
+        var row = holder
+        try settleName(&row)
+        try updatePlaced(row, before: holder)
     }
 
     /// The base at the new path already, or that of the item there, when it has the old name still.
@@ -311,12 +312,7 @@ extension TreeWriter {
     /// Removes a base and all below it; items that were linked are to be created at the provider.
     mutating func removeBase(_ id: Int64) throws {
         try removeBases(in: id)
-        if var holder = try row(withBase: id) {
-            holder.base = nil
-            holder.acknowledged = nil
-            try update(holder)
-            if holder.local.kind == .directory { try relinkChildren(of: holder) }
-        }
+        if let holder = try row(withBase: id) { try dropBase(of: holder) }
         try db.run("DELETE FROM bases WHERE id = ?", .integer(id))
     }
 }

@@ -92,8 +92,9 @@ extension TreeWriter {
     /// The provider has what was uploaded, and says what that is now. Clean only if nothing changed since.
     private mutating func acknowledged(_ acknowledgement: StoreEvent.Acknowledgement) throws {
         try deleteIntents(of: acknowledgement.item)
-        guard let before = try row(acknowledgement.item.rawValue), !before.isLocalOnly,
-            before.container == acknowledgement.base.container.rawValue
+        guard let before = try row(acknowledgement.item.rawValue),
+            before.container == acknowledgement.base.container.rawValue,
+            try !before.isLocalOnly || isFound(before, as: acknowledgement.base)
         else {
             // Gone, or elsewhere: what the provider has is a deletion to be uploaded.
             try setBase(acknowledgement.base)
@@ -113,5 +114,12 @@ extension TreeWriter {
         try setBase(&row, acknowledgement.base, movesBase: false, isNews: false)
         if row.base != nil { row.acknowledged = acknowledgement.writersOpen ? nil : acknowledgement.fingerprint }
         try updatePlaced(row, before: before)
+    }
+
+    /// Whether what only its name keeps here is where the provider has it.
+    private func isFound(_ row: ItemRow, as record: BaseRecord) throws -> Bool {
+        guard let parentBase = row.parentBase, try isLocalByNameOnly(row) else { return false }
+        var paths = PathBuilder.bases
+        return try paths.path(parentBase, row.name, db) == record.path
     }
 }

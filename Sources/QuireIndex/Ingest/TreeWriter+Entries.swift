@@ -55,6 +55,7 @@ extension TreeWriter {
             // Made anew where all has gone, with whatever number: as what is made where a deletion is held (`adopt`).
             try removeBase(base.id)
             (row.base, row.acknowledged) = (nil, nil)
+            try settleName(&row)
         }
         row.local = local
         try touch(&row)

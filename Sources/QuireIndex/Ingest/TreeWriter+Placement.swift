@@ -23,7 +23,7 @@ extension TreeWriter {
         } else {
             row.container = parent.container
             row.role = .entry
-            row.isLocalOnly = parent.isLocalOnly || state.ephemeral.contains(fileName) || !row.local.kind.isSynced
+            row.isLocalOnly = isLocalOnly(row, inLocalOnly: parent.isLocalOnly)
         }
         if let base = row.base, base.container != row.container || row.role != .entry {
             // Moved while nobody looked: the other container's provider has its only content.
@@ -65,14 +65,34 @@ extension TreeWriter {
             try adopt(&child)
             let linked = child.base?.id != before.base?.id
             guard linked || child.difference.rawValue != child.pending else { continue }
-            try update(child)
-            if linked, child.local.kind == .directory { try relinkChildren(of: child) }
+            try updatePlaced(child, before: before)
         }
     }
 
     /// Places everything anew: the layout of containers or the ephemeral names are others than they were.
     mutating func placeAll() throws {
         if let root = try row(state.root) { try placeChildren(of: root) }
+    }
+
+    // MARK: Local-only names
+
+    /// Whether an item stays on this device: by its kind, what it lies in, or its name. What the provider has under an
+    /// ephemeral name is a document like any other.
+    private func isLocalOnly(_ row: ItemRow, inLocalOnly: Bool) -> Bool {
+        inLocalOnly || !row.local.kind.isSynced || !row.isAtBasePlace && isEphemeral(row)
+    }
+
+    private func isEphemeral(_ row: ItemRow) -> Bool { state.ephemeral.contains(FileName(unchecked: row.name)) }
+
+    /// Whether it would be the name alone that keeps an item on this device.
+    func isLocalByNameOnly(_ row: ItemRow) throws -> Bool {
+        guard row.role == .entry, row.local.kind.isSynced, isEphemeral(row) else { return false }
+        return try db.first("SELECT local_only FROM items WHERE id = ?", .integer(row.parent)) { $0.flag(0) } == false
+    }
+
+    /// Derives anew whether an item is local-only, whose base is there or gone just now, or at another place.
+    func settleName(_ row: inout ItemRow) throws {
+        if try isLocalByNameOnly(row) { row.isLocalOnly = !row.isAtBasePlace }
     }
 
     // MARK: Links
@@ -85,7 +105,9 @@ extension TreeWriter {
     ///
     /// - Parameter continues: it is what was there a moment ago.
     mutating func adopt(_ row: inout ItemRow, continues: Bool = false) throws {
-        guard row.base == nil, !row.isLocalOnly, row.role == .entry, let parentBase = row.parentBase else { return }
+        guard row.base == nil, row.role == .entry, let parentBase = row.parentBase,
+            try !row.isLocalOnly || isLocalByNameOnly(row)
+        else { return }
         let found = try db.first(
             """
             SELECT b.id, b.kind, b.mtime, b.mode, i.id, i.local_only AND NOT i.dataless, b.tags, b.size, b.orphan,
@@ -119,6 +141,7 @@ extension TreeWriter {
         }
         row.base = base
         row.acknowledged = nil
+        row.isLocalOnly = false
     }
 
     /// What is known of a base that nothing is linked to.
@@ -168,22 +191,30 @@ extension TreeWriter {
         try orphan(base.id)
         row.base = nil
         row.acknowledged = nil
+        try settleName(&row)
+    }
+
+    /// Takes an item's base away, and writes that.
+    mutating func dropBase(of holder: ItemRow) throws {
+        var row = holder
+        (row.base, row.acknowledged) = (nil, nil)
+        try settleName(&row)
+        try updatePlaced(row, before: holder)
     }
 
     /// Links the row to a base, taking it from whichever item had it. The row is not written here.
     ///
     /// - Parameter isNew: it was made just now, for this row.
     mutating func link(_ row: inout ItemRow, to base: ItemRow.Base, isNew: Bool) throws {
-        defer { row.base = base }
-        if row.base?.id == base.id { return }
+        if row.base?.id != base.id { try take(base.id, for: &row, isNew: isNew) }
+        row.base = base
+        try settleName(&row)
+    }
+
+    private mutating func take(_ base: Int64, for row: inout ItemRow, isNew: Bool) throws {
         try unlink(&row)
         if isNew { return }
-        if var holder = try self.row(withBase: base.id), holder.id != row.id {
-            holder.base = nil
-            holder.acknowledged = nil
-            try update(holder)
-            if holder.local.kind == .directory { try relinkChildren(of: holder) }
-        }
-        try db.run("UPDATE bases SET orphan = 0 WHERE id = ?", .integer(base.id))
+        if let holder = try self.row(withBase: base), holder.id != row.id { try dropBase(of: holder) }
+        try db.run("UPDATE bases SET orphan = 0 WHERE id = ?", .integer(base))
     }
 }

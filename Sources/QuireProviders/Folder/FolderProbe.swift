@@ -46,8 +46,9 @@ struct FolderProbe {
         ProviderCapabilities(
             conditionalWrites: exchange && noReplace ? .atomic : .locked,
             stableIdentifiers: birthTimes && versions.inodesStay,
-            directoryMoves: true, symlinks: symlinks, attributes: versions.keepsModes, arbitraryNames: arbitraryNames,
-            folding: folding, longestName: longestName, versionGranularity: .nanoseconds(granularity))
+            directoryMoves: true, symlinks: symlinks, attributes: versions.keepsAttributes,
+            arbitraryNames: arbitraryNames, folding: folding, longestName: longestName,
+            versionGranularity: .nanoseconds(granularity))
     }
 
     /// What a folder is taken for until it was probed.
@@ -57,18 +58,27 @@ struct FolderProbe {
 
     private mutating func probeAttributes(_ name: FileName, in directory: Int32) {
         guard let file = try? SystemCalls.open(at: directory, name, O_RDWR) else { return }
-        let odd = FileTime(nanoseconds: 1_000_000_001_123_456_789)
-        guard (try? SystemCalls.setTimes(of: file.descriptor, mtime: odd)) != nil,
-            (try? SystemCalls.setMode(of: file.descriptor, 0o640)) != nil,
+        guard (try? SystemCalls.setTimes(of: file.descriptor, mtime: Self.tried.mtime)) != nil,
+            (try? SystemCalls.setMode(of: file.descriptor, Self.tried.mode)) != nil,
             let facts = try? SystemCalls.status(of: file.descriptor)
         else {
-            versions.keepsModes = false
+            versions.keepsAttributes = false
             return
         }
-        versions.keepsModes = facts.mode == 0o640
+        take(facts)
+    }
+
+    /// The mode and the time that a file is given, to see what of them it keeps.
+    static let tried = (mode: UInt16(0o640), mtime: FileTime(nanoseconds: 1_000_000_001_123_456_789))
+
+    /// Concludes from what a file has that was given these.
+    mutating func take(_ facts: FileFacts) {
+        let tried = Self.tried
+        // With times that come back as others, everything would count as edited for ever.
+        versions.keepsAttributes = facts.mode == tried.mode && facts.mtime == tried.mtime
         switch facts.mtime {
-        case odd: break
-        case let time where time.seconds == odd.seconds:
+        case tried.mtime: break
+        case let time where time.seconds == tried.mtime.seconds:
             granularity = time.subsecondNanoseconds == 0 ? 1_020_000_000 : granularity
         default: granularity = 2_020_000_000
         }

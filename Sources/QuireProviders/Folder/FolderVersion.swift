@@ -17,8 +17,8 @@ struct FolderVersion: Sendable, Hashable {
     /// What the disk keeps of a time, in nanoseconds; until a file is read from it again, its times may be finer.
     var timeUnit: Int64 = 1
 
-    /// A file keeps the mode that is set; otherwise all have one that says nothing of them.
-    var keepsModes = true
+    /// A file keeps the mode and the time that are set, to the nanosecond; otherwise its mode says nothing of it.
+    var keepsAttributes = true
 
     init() {}
 
@@ -77,7 +77,7 @@ struct FolderVersion: Sendable, Hashable {
         RemoteItem(
             path: path, kind: facts.kind, version: version ?? self.version(of: facts),
             size: facts.kind == .directory ? .zero : ByteCount(max(0, facts.size)), mtime: kept(facts.mtime),
-            mode: facts.kind == .symlink || !keepsModes ? nil : facts.mode, identifier: identifier(of: facts),
+            mode: facts.kind == .symlink || !keepsAttributes ? nil : facts.mode, identifier: identifier(of: facts),
             checksum: checksum, symlinkTarget: target)
     }
 

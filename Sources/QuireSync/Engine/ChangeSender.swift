@@ -163,6 +163,9 @@ extension ChangeSender {
     private func move(
         _ base: BaseRecord, _ from: RelativePath, _ to: RelativePath, of item: ItemID?
     ) async throws(SyncFailure) -> BaseRecord {
+        if let item, to.name.map(TransitName.matches) == true {
+            try await TransitNotes(context: context).insert(item, from: from, to: to)
+        }
         do throws(SyncFailure) {
             let item = try await context.ask { () throws(ProviderError) in
                 try await context.provider.move(from, to: to, expecting: base.knownVersion)

@@ -45,6 +45,7 @@ struct LostAnswers: Sendable {
             do throws(SyncFailure) {
                 if try await settle(upload) { found += 1 }
             } catch {
+                let error = await context.located(error)
                 if error.remedy == .offline || error.remedy == .cancelled { throw error }
                 // Asked again with the next pull.
                 context.logger.info("an upload's fate is not known", metadata: ["error": "\(error.message)"])
@@ -58,6 +59,8 @@ struct LostAnswers: Sendable {
     /// A directory whose move happened and is not known is taken for one that is gone, with all in it, and for another.
     private func findMoves(_ unknown: inout SyncFailure?) async throws -> Int {
         var found = 0
+        let notes = TransitNotes(context: context)
+        let isNoted = try await notes.read()
         for move in context.openMoves.all {
             do throws(SyncFailure) {
                 if let item = try await moved(move) {
@@ -66,6 +69,7 @@ struct LostAnswers: Sendable {
                     found += 1
                 }
             } catch {
+                let error = await context.located(error)
                 if error.remedy == .offline || error.remedy == .cancelled { throw error }
                 context.logger.info("a move's fate is not known", metadata: ["error": "\(error.message)"])
                 if isAwaited(error, since: move.since) {
@@ -76,6 +80,7 @@ struct LostAnswers: Sendable {
             context.openMoves.remove(move)
         }
         if found > 0 { try await context.index.settle() }
+        if isNoted, unknown == nil { try await notes.clear() }
         return found
     }
 

@@ -10,6 +10,7 @@ struct PullPass: Sendable {
     let withheld: [TreeUnit]
 
     private let made = MadeDirectories()
+    private let course = RoundCourse()
     /// So many are installed at one go. After so many units the index writes what they were, while more is done: what follows
     /// a pass waits for that.
     private static let stretch = 256
@@ -38,7 +39,7 @@ struct PullPass: Sendable {
             }
         }
         let (ready, unseen) = try await rescanned(tried)
-        for unit in unseen { if await !parkUnread(unit, &result) { result.left += 1 } }
+        for unit in unseen { if await !parkUnread(unit, &result) { leave(unit, &result) } }
         var untried = result.parked
         for unit in withheld + unseen { untried.insert(above: unit.base?.path) }
         result.unfinished = untried
@@ -47,8 +48,8 @@ struct PullPass: Sendable {
         let removals = ready.filter { $0.plan.steps.contains(.removeLocal) }
         let handled = Set(makesDirectory + moves + removals)
         var occupied: [RelativePath] = []
-        for unit in makesDirectory { try note(unit, await applier.apply(unit), &result, &occupied) }
-        for unit in moves { try note(unit, await applier.apply(unit.movesOnly), &result, &occupied) }
+        for unit in makesDirectory { try note(unit, await apply(unit), &result, &occupied) }
+        for unit in moves { try note(unit, await apply(unit.movesOnly), &result, &occupied) }
         if result.applied == 0, !moves.isEmpty { result.applied += try await openRing(moves, occupied) ? 1 : 0 }
         // What is to be removed may be in the way of a move.
         if result.applied == 0 || moves.isEmpty {
@@ -70,7 +71,7 @@ struct PullPass: Sendable {
     /// Carries out, in parallel, what nothing else waits for: first what only has to be installed, many at one go where no
     /// applications coordinate.
     private func applied(_ units: [TreeUnit]) async -> [(TreeUnit, UnitOutcome)] {
-        let (course, most) = (RoundCourse(), context.settings.parallelTransfers)
+        let most = context.settings.parallelTransfers
         // Where they do, each waits for those that present its item, and for no others.
         let isTogether = !context.isCoordinated
         let isInstalled = { (unit: TreeUnit) in isTogether && UnitApplier.isInstallation(unit) }
@@ -86,20 +87,24 @@ struct PullPass: Sendable {
         let others = units.filter { !isInstalled($0) }
         let applied = await forEach(others.enumerated(), limit: { course.parallelism(most) }) { number, unit in
             if number % Self.stretch == Self.stretch - 1 { context.index.writeSoon() }
-            return (unit, await apply(unit, course))
+            return (unit, await apply(unit))
         }
         return installed.flatMap { $0 } + applied
     }
 
     /// Carries out a step, unless the provider turned out to be gone.
-    private func apply(_ unit: TreeUnit, _ course: RoundCourse) async -> UnitOutcome {
+    private func apply(_ unit: TreeUnit) async -> UnitOutcome {
         if let failure = course.end { return .failed(failure) }
         let outcome = await applier.apply(unit)
         guard case .failed(let failure) = outcome else {
             course.succeeded()
             return outcome
         }
-        if failure.remedy == .offline { course.stop(failure) }
+        guard failure.remedy == .offline else { return outcome }
+        if let subject = subject(unit), let own = await context.parkSuspect(subject, failure, course) {
+            return .failed(own)
+        }
+        course.stop(failure)
         return outcome
     }
 
@@ -110,7 +115,7 @@ struct PullPass: Sendable {
     ) async throws {
         for unit in directories.sorted(by: { $0.baseDepth > $1.baseDepth }) {
             let waits = result.unfinished.contains(unit.base?.path)
-            let outcome = waits ? waiting(unit, result) : await applier.apply(unit)
+            let outcome = waits ? waiting(unit, result) : await apply(unit)
             try note(unit, outcome, &result, &occupied)
         }
     }
@@ -133,7 +138,7 @@ struct PullPass: Sendable {
         for path in kept { remaining.insert(above: path) }
         for unit in removals.sorted(by: { $0.depth > $1.depth }) {
             let waits = remaining.contains(unit.local?.path) || unfinished.contains(unit.base?.path)
-            let outcome = waits ? waiting(unit, result) : await applier.apply(unit)
+            let outcome = waits ? waiting(unit, result) : await apply(unit)
             if outcome != .done {
                 remaining.insert(above: unit.local?.path)
                 unfinished.insert(above: unit.base?.path)
@@ -163,14 +168,19 @@ struct PullPass: Sendable {
         switch outcome {
         case .done: result.applied += 1
         case .nothing: break
-        case .later: result.left += 1
+        case .later: leave(unit, &result)
         case .occupied(let path, let isTold):
             occupied.append(path)
-            if isTold { park(unit, &result) } else { result.left += 1 }
+            if isTold { park(unit, &result) } else { leave(unit, &result) }
         case .failed(let failure):
             if failure.remedy == .offline || failure.remedy == .cancelled { throw failure }
             park(unit, &result)
         }
+    }
+
+    private func leave(_ unit: TreeUnit, _ result: inout PullResult) {
+        result.left += 1
+        if let subject = subject(unit) { result.waiting.insert(subject) }
     }
 
     private func park(_ unit: TreeUnit, _ result: inout PullResult) {

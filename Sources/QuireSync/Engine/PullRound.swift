@@ -8,6 +8,8 @@ struct PullResult: Sendable, Hashable {
     var applied = 0
     /// Units left for later: in use, changed meanwhile, in a directory that is not rescanned yet.
     var left = 0
+    /// What of those is known by a subject.
+    var waiting: Set<ParkedSubject> = []
     /// Units that failed and are parked.
     var failed: Set<ParkedSubject> = []
     /// Deletions held until the user confirms them.
@@ -30,6 +32,7 @@ struct PullResult: Sendable, Hashable {
     mutating func add(_ other: PullResult) {
         applied += other.applied
         left += other.left
+        waiting.formUnion(other.waiting)
         failed.formUnion(other.failed)
         held.formUnion(other.held)
         believed.formUnion(other.believed)
@@ -154,6 +157,7 @@ struct PullRound: Sendable {
             let pass = try await PullPass(context: context, units: units, withheld: withheld).run()
             total.applied += pass.applied
             total.left = pass.left
+            total.waiting = pass.waiting
             total.failed = pass.failed
             if pass.applied == 0 { return total }
             // Nothing can follow from that: what came new is here, and it was all.

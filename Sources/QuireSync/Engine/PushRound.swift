@@ -220,23 +220,19 @@ extension PushRound {
         let outcome = await ChangeSender(context: context, isUrgent: isUrgent).send(step, changes)
         switch outcome {
         case .sent: course.succeeded()
-        case .stop(let failure): course.stop(failure)
+        case .stop(let failure):
+            if let subject = changes[step.item].subject,
+                await context.parkSuspect(subject, failure, course) != nil
+            {
+                return .parked
+            }
+            course.stop(failure)
         case .parked where course.failed():
             // That so much fails may have one reason, of which it is enough to be told once.
-            if let failure = await course.look({ await unreachable() }) { return .stop(failure) }
+            if let failure = await course.look(context.unreachable) { return .stop(failure) }
         case .later, .look, .parked, .noRoom: break
         }
         return outcome
-    }
-
-    /// Why the provider as a whole cannot be used; nil where it can.
-    private func unreachable() async -> SyncFailure? {
-        do {
-            try await context.reach()
-            return nil
-        } catch {
-            return error
-        }
     }
 
     private func note(_ outcome: SendOutcome, _ result: inout PushResult) throws {

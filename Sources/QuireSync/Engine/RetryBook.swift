@@ -16,6 +16,8 @@ final class RetryBook: Sendable {
         var isRefused = false
         /// How often in a row something was not as expected, or in use.
         var puzzles = 0
+        /// How often in a row it failed as if the provider were away.
+        var absences = 0
     }
 
     /// Innermost lock: nothing else is taken while it is held.
@@ -81,6 +83,18 @@ final class RetryBook: Sendable {
             entry.puzzles += 1
             entries[subject] = entry
             return entry.puzzles >= 40
+        }
+    }
+
+    /// Notes a failure that looks as if the provider were away.
+    ///
+    /// - Returns: whether it may be the item's own: it has failed so before, or another has again and again.
+    func isSuspect(_ subject: ParkedSubject) -> Bool {
+        entries.withLock { entries in
+            var entry = entries[subject] ?? Entry()
+            entry.absences += 1
+            entries[subject] = entry
+            return entries.values.contains { $0.absences > 1 }
         }
     }
 

@@ -291,6 +291,36 @@ struct SyncContext: Sendable {
         }
     }
 
+    /// Why the provider as a whole cannot be used; nil where it can.
+    func unreachable() async -> SyncFailure? {
+        do {
+            try await reach()
+            return nil
+        } catch {
+            return error
+        }
+    }
+
+    /// Of a failure that looks as if the provider were away: as one of what was asked for, where it is there.
+    func located(_ failure: SyncFailure) async -> SyncFailure {
+        guard failure.remedy == .offline, await unreachable() == nil else { return failure }
+        return SyncFailure(.park, failure.message, errno: failure.errno)
+    }
+
+    /// Parks an item that fails again and again as if the provider were away, while that is there: everything else goes on.
+    ///
+    /// - Returns: its failure; nil where the provider may be away.
+    func parkSuspect(
+        _ subject: ParkedSubject, _ failure: SyncFailure, _ course: RoundCourse
+    ) async -> SyncFailure? {
+        guard failure.remedy == .offline, retries.isSuspect(subject), await course.look(unreachable) == nil else {
+            return nil
+        }
+        let own = SyncFailure(.park, failure.message, errno: failure.errno)
+        await park(subject, own)
+        return own
+    }
+
     /// Asks the provider.
     func ask<Value: Sendable>(
         _ body: () async throws(ProviderError) -> Value

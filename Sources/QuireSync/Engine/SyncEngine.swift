@@ -54,6 +54,8 @@ final class SyncEngine: Sendable {
         var retryAt: Duration?
         var lastPoll: FileTime?
         var mustPull = true
+        /// How many pulls in a row have left something for later, and done nothing else.
+        var waits = 0
         /// As the last pull left it.
         var held: Set<HeldDeletion> = []
         /// What of that the user said was deleted indeed, until it is gone here, or at the provider again.
@@ -190,8 +192,10 @@ final class SyncEngine: Sendable {
                 state.mustPull = state.mustPull || report.push.needsLook
                 return state.mustPull
             }
-            if mustPull { report.answersFound += try await LostAnswers(context: context).find(again: true) }
-            if pulls && !pullsFirst || mustPull { report.pull = try await pull() }
+            if pulls && !pullsFirst || mustPull {
+                report.answersFound += try await LostAnswers(context: context).find(again: true)
+                report.pull = try await pull()
+            }
             try await clearSettled(report)
             state.withLock { ($0.offline, $0.backoff) = (nil, Backoff()) }
             report.retriesSoon = report.parked > 0 && context.retries.hasFreshFailures
@@ -234,7 +238,7 @@ final class SyncEngine: Sendable {
     /// Takes back what was said of changes that are none any more.
     private func clearSettled(_ report: RoundReport) async throws {
         guard let pull = report.pull else { return }
-        let failed = context.retries.subjects.filter { !pull.failed.contains($0) }
+        let failed = context.retries.subjects.filter { !pull.failed.contains($0) && !pull.waiting.contains($0) }
         guard !failed.isEmpty else { return }
         let pending = try await context.index.pending(of: failed, in: context.container.id)
         for subject in failed where !pending.contains(subject) { await context.unpark(subject) }
@@ -344,6 +348,7 @@ final class SyncEngine: Sendable {
             context.missing.set(result.held.union(result.believed))
             state.withLock { state in
                 if !result.isDone { state.mustPull = state.mustPull || result.left > 0 || result.applied > 0 }
+                state.waits = result.left > 0 && result.applied == 0 ? state.waits + 1 : 0
                 state.heldCursor = result.isDone && !result.held.isEmpty ? next : nil
                 state.lastPoll = started
                 // What was confirmed meanwhile is for the next pull.
@@ -365,14 +370,15 @@ final class SyncEngine: Sendable {
         return idle < .zero || idle >= context.settings.pollInterval
     }
 
-    private func pause(after report: RoundReport) -> Duration {
+    /// How long nothing is to be done after a round, unless somebody wakes the engine.
+    func pause(after report: RoundReport) -> Duration {
         if context.pause.isHeld { return .milliseconds(500) }
         let (now, uptime) = (context.clock.now(), context.clock.uptime())
         if let end = report.pause {
             guard case .at(let time) = end else { return .seconds(86_400) }
             return min(.seconds(86_400), max(.milliseconds(10), time.since(now)))
         }
-        let (retryAt, lastPoll) = state.withLock { ($0.retryAt, $0.lastPoll) }
+        let (retryAt, lastPoll, waits) = state.withLock { ($0.retryAt, $0.lastPoll, $0.waits) }
         if let retryAt { return max(.milliseconds(10), retryAt - uptime) }
         if report.push.needsLook { return .milliseconds(100) }
         if report.madeProgress { return .milliseconds(1) }
@@ -382,9 +388,9 @@ final class SyncEngine: Sendable {
         if report.parked > 0, let due = context.retries.nextAttempt {
             pause = min(pause, max(.seconds(1), due - uptime))
         }
-        if report.push.busy > 0 || report.failure != nil || (report.pull?.left ?? 0) > 0 {
-            pause = min(pause, .milliseconds(500))
-        }
+        if report.push.busy > 0 || report.failure != nil { pause = min(pause, .milliseconds(500)) }
+        // What is open may be so for hours, and each look is at a whole listing.
+        if (report.pull?.left ?? 0) > 0 { pause = min(pause, .milliseconds(500) * (1 << max(0, min(waits - 1, 4)))) }
         return max(.milliseconds(10), pause)
     }
 }

@@ -137,6 +137,8 @@ extension UnitApplier {
         }
         let outcome: UnitOutcome
         if try await isToBeFetched(remote, local) {
+            // What is fetched could not take its place.
+            guard !context.committer.isOpenForWriting(inode: local.fingerprint.inode) else { return .later }
             outcome = try await fetch(unit, remote, local, mode: mode)
         } else if Self.isHere(local), let known = contentCameAgain(unit, remote) {
             return try await followed(known)

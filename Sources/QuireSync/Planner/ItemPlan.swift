@@ -30,7 +30,7 @@ package enum SyncStep: Sendable, Hashable {
     // MARK: bookkeeping
     /// Local and remote are equal: record the provider's state as the base.
     case adopt
-    /// The provider's item is where the local one is already: record its place, and nothing else, in the base.
+    /// The provider's item is where the local one is already, or on its way: record its place, and nothing else, in the base.
     case followMove
     /// The provider has nothing of this any more: drop the base.
     case forget

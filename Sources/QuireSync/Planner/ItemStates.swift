@@ -104,6 +104,9 @@ package struct RemoteState: Sendable, Hashable {
         self.version = version
         self.facts = facts
     }
+
+    /// Whether a push has moved it out of the way of another item, and was not done yet.
+    package var isInTransit: Bool { TransitName.matches(place.name) }
 }
 
 /// What this device has now.

@@ -10,7 +10,7 @@ import QuireCore
 /// local absent          -             createLocal
 ///       present         createRemote  equal -> adopt (remote attributes win); unknown -> compare; else moveAside, createLocal
 ///       dataless        hold          same version -> adopt; of another container -> moveAside, createLocal; else updateLocal
-///       local-only      -             moveAside, createLocal
+///       local-only      -             moveAside, createLocal; dataless: as such
 /// ```
 /// With a base ("changed": content, attributes or place differ from the base's):
 /// ```
@@ -22,12 +22,13 @@ import QuireCore
 ///       dataless        removeLocal             as unchanged, or its move and attributes      removeLocal, createLocal
 ///       other kind      forget, createRemote    deleteRemote,  moveAside, createLocal         same kind: as without base
 ///                                               createRemote                                  else moveAside, createLocal
-///       local-only      as local absent; createLocal is preceded by moveAside when it lies in the same place
+///       local-only      as local absent; createLocal is preceded by moveAside when it lies in the same place; dataless there: as
+///                       such
 /// ```
 /// Both there, one kind; place, content and attributes are decided one by one:
 /// ```
 ///               changed here      changed there     changed in both
-/// place         moveRemote        moveLocal         same place: followMove; else moveLocal (remote wins)
+/// place         moveRemote        moveLocal         same place, or there in transit: followMove; else moveLocal (remote wins)
 /// content       upload            updateLocal       equal: as attributes; unknown: compare; else moveAside, createLocal
 /// attributes    pushAttributes    applyAttributes   equal: adopt; else applyAttributes, field by field, remote wins (tags: merged)
 /// neither, but another version: adopt
@@ -89,6 +90,12 @@ package enum SyncPlanner {
 extension SyncPlanner {
     private static func planAroundLocalOnly(_ base: BaseState?, _ local: LocalState, _ remote: RemoteState?) -> ItemPlan
     {
+        // A placeholder in the provider's place stands for what is there.
+        if case .dataless = local.content, local.place == remote?.place {
+            var document = local
+            document.isLocalOnly = false
+            return plan(base: base, local: document, remote: remote)
+        }
         let plan = plan(base: base, local: nil, remote: remote)
         guard plan.steps == [.createLocal] || plan.steps == [.compare] else { return plan }
         return local.place == remote?.place ? [.moveAside, .createLocal] : [.createLocal]
@@ -154,6 +161,10 @@ extension SyncPlanner {
 
     private static func mergePlace(_ base: BaseState, _ local: LocalState, _ remote: RemoteState) -> [SyncStep] {
         if local.place == remote.place { return remote.place == base.place ? [] : [.followMove] }
+        // A push that was to move it on has ended in the middle, perhaps this device's.
+        if remote.isInTransit, remote.place != base.place, local.place != base.place, !local.isInTransit {
+            return [.followMove]
+        }
         return remote.place == base.place && !local.isInTransit ? [.moveRemote] : [.moveLocal]
     }
 

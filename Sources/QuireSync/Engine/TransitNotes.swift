@@ -1,0 +1,53 @@
+import FoundationEssentials
+import QuireCore
+
+/// Moves to a name between two places (`TransitName`), written down before they are asked for: where a provider has no
+/// identifiers, nothing else tells the next daemon whose document has such a name.
+struct TransitNotes: Sendable {
+    let context: SyncContext
+
+    private struct Note: Codable {
+        var item: ItemID
+        var from: WirePath
+        var to: WirePath
+    }
+
+    private var key: String { "transit.\(context.container.id)" }
+
+    /// Notes that an item is about to be moved.
+    func insert(_ item: ItemID, from: RelativePath, to: RelativePath) async throws(SyncFailure) {
+        do {
+            let notes = try await notes() ?? []
+            let data = try JSONEncoder().encode(notes + [Note(item: item, from: WirePath(from), to: WirePath(to))])
+            try await context.index.setValue(key, String(decoding: data, as: UTF8.self))
+        } catch {
+            throw SyncFailure(.later, "\(error)")
+        }
+    }
+
+    /// Opens the moves of which the answer is not known.
+    ///
+    /// - Returns: whether anything was noted.
+    func read() async throws -> Bool {
+        guard let notes = try await notes() else { return false }
+        // Answers that came may be on their way into the index.
+        try await context.index.settle()
+        let known = Set(context.openMoves.all.map(\.to))
+        for note in notes where !known.contains(note.to.path) {
+            let (from, to) = (note.from.path, note.to.path)
+            guard let base = try await context.index.item(note.item)?.base, base.path == from else { continue }
+            context.openMoves.insert(
+                OpenMove(item: note.item, from: from, to: to, base: base, since: context.clock.now()))
+        }
+        return true
+    }
+
+    /// All that was noted is found out.
+    func clear() async throws { try await context.index.setValue(key, nil) }
+
+    /// Nil where there are none; what cannot be read says nothing.
+    private func notes() async throws -> [Note]? {
+        guard let text = try await context.index.value(key) else { return nil }
+        return (try? JSONDecoder().decode([Note].self, from: Data(text.utf8))) ?? []
+    }
+}
