@@ -162,6 +162,7 @@ final class IngestThread: @unchecked Sendable {
             typing.wake()
         }
         suspects.formUnion(after.suspects)
+        if !after.unwitnessed.isEmpty { compareWithAll(after.unwitnessed) }
         if after.missesDirectory { startWholeRescan(unasked: true) }
     }
 
@@ -203,6 +204,11 @@ final class IngestThread: @unchecked Sendable {
         // Whoever asks from now on has a command in the queue, which begins anew.
         rescansAnswered = progress.rescansWanted
         rescan = Rescan(whole: state.root)
+    }
+
+    /// Has directories listed by a rescan that lists all others, too.
+    private func compareWithAll(_ directories: Set<Int64>) {
+        if rescan?.isWhole == true { rescan?.queue += directories.sorted() } else { startWholeRescan(unasked: true) }
     }
 
     private func startDueRescan() {
@@ -261,6 +267,8 @@ final class IngestThread: @unchecked Sendable {
         if let directory = current.takeDirectory() {
             return list(directory, current)
         }
+        // The whole one that is due will know more of what is missing, and of what lies where a placeholder was.
+        if isRescanDue, !current.isWhole { return rescan = nil }
         guard Self.monotonic() - current.lastStep >= Rescan.graceNanoseconds else {
             rescan = current
             return
