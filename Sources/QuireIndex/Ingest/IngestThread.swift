@@ -90,7 +90,8 @@ final class IngestThread: @unchecked Sendable {
         // What came while there was no file goes into the new one.
         while outcome == .rebuilt {
             outcome = retrying(
-                "a batch of \(entries.count) events", durably: entries.contains(where: \.mustSurvive)
+                "a batch of \(entries.count) events", durably: entries.contains(where: \.mustSurvive),
+                first: { try self.writeThrough(entries) }
             ) { writer in
                 for entry in entries {
                     writer.now = entry.time.nanoseconds
@@ -126,14 +127,17 @@ final class IngestThread: @unchecked Sendable {
 
     /// Runs `body` in one transaction until it succeeds, as long as it is the disk that refuses.
     ///
-    /// - Parameter durably: survives a power cut once it is done.
+    /// - Parameters:
+    ///   - durably: survives a power cut once it is done.
+    ///   - first: is done before, each time, with the database free for others.
     @discardableResult
     private func retrying(
-        _ what: String, durably: Bool = false, _ body: (inout TreeWriter) throws -> Void
+        _ what: String, durably: Bool = false, first: () throws -> Void = {}, _ body: (inout TreeWriter) throws -> Void
     ) -> Outcome {
         var pause = 50
         while true {
             do {
+                try first()
                 try transaction(durably: durably, body)
                 return .done
             } catch {
