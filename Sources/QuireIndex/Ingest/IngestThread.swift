@@ -277,6 +277,13 @@ final class IngestThread: @unchecked Sendable {
             rescan = current
             return
         }
+        // What is missing may have been moved by an operation that is about to record it.
+        let awaited = current.awaited ?? queue.recordedAfterOperations()
+        current.awaited = awaited
+        guard progress.committedCount >= awaited else {
+            rescan = current
+            return
+        }
         var finished = current
         let outcome = retrying("the end of a rescan") { writer in
             finished = current

@@ -18,6 +18,8 @@ final class StoreFaults: Sendable {
     /// Each time that something is about to be written through.
     let writings: AsyncStream<Void>
     private let written: AsyncStream<Void>.Continuation
+    /// What is done before a directory is opened, once.
+    private let before = Lock<[String: OpeningAction]>([:])
     private let opened = Lock<[String: Int]>([:])
     /// Each time that marking a file failed.
     let refusals: AsyncStream<Void>
@@ -36,6 +38,7 @@ final class StoreFaults: Sendable {
         }
         calls.open = { [self] directory, name in
             opened.withLock { $0[String(cString: name), default: 0] += 1 }
+            before.withLock { $0.removeValue(forKey: String(cString: name)) }?.body()
             return fails(errors.withLock { $0.open[String(cString: name)] }) ?? plain.open(directory, name)
         }
         calls.setMark = { [self] file, value in
@@ -84,6 +87,15 @@ final class StoreFaults: Sendable {
 
     /// What was written through so far: whether it was the whole file system.
     var writtenThrough: [Bool] { writing.withLock { $0.isWhole } }
+
+    /// Does something right before the next directory with this name is opened.
+    func beforeOpening(_ name: String, _ body: @escaping @Sendable () -> Void) {
+        before.withLock { $0[name] = OpeningAction(body: body) }
+    }
+
+    private struct OpeningAction {
+        var body: @Sendable () -> Void
+    }
 
     /// How often directories with this name were opened.
     func openings(of name: String) -> Int { opened.withLock { $0[name] ?? 0 } }
