@@ -72,6 +72,13 @@ package final class MetadataIndex: StoreEventSink {
         lateReporter.withLock { $0.report = reporter }
     }
 
+    /// By what the rescan waits for operations that are under way in the store, before it takes anything for missing: an entry
+    /// that such a one has moved may be in neither of two listings, and its event not here yet. Nil where nobody changes the store.
+    ///
+    /// - Parameter finish: returns when each operation that was begun before has recorded its event. Called on the index's own
+    ///   thread; must not wait for the index.
+    package func setOperations(_ finish: (@Sendable () -> Void)?) { queue.setOperations(finish) }
+
     /// Returns when every event recorded before the call is committed.
     ///
     /// - Throws: `.noSpace`, `.corrupt`, `.failed` when the disk refuses for longer than the limit given to `open`: the

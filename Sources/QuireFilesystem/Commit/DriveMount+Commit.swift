@@ -18,6 +18,9 @@ extension DriveMount: LocalTreeCommitter {
     /// Records what programs wrote through handles that are still open, or closed a moment ago.
     package func reportWrites() { driver.reportWrites() }
 
+    /// Returns when the operations of programs that were begun before have recorded what they did. Short.
+    package func finishOperations() { driver.finishOperations() }
+
     /// Whether there is a directory at `path` in the store now.
     package func isDirectory(_ path: RelativePath) -> Bool {
         var status = stat()

@@ -13,6 +13,12 @@ final class IngestQueue: @unchecked Sendable {
     private var isClosing = false
     private var isWaiting = false
     private var isEager = false
+    private var operations = StoreOperations()
+
+    /// Whoever changes the store and records that afterwards.
+    private struct StoreOperations {
+        var finish: (@Sendable () -> Void)?
+    }
 
     /// Something to be done on the ingest thread, in order.
     struct Entry: Sendable {
@@ -72,6 +78,16 @@ final class IngestQueue: @unchecked Sendable {
 
     /// Whether somebody watches: then little is gathered.
     func setEager(_ isEager: Bool) { monitor.locked { self.isEager = isEager } }
+
+    /// How `recordedAfterOperations` waits for the operations in the store that are under way; nil where there are none.
+    func setOperations(_ finish: (@Sendable () -> Void)?) { monitor.locked { operations.finish = finish } }
+
+    /// How much is recorded once all is that was done in the store before the call.
+    func recordedAfterOperations() -> UInt64 {
+        let operations = monitor.locked { self.operations }
+        operations.finish?()
+        return recordedCount
+    }
 
     func close() {
         monitor.locked {

@@ -90,7 +90,8 @@ final class IngestThread: @unchecked Sendable {
         // What came while there was no file goes into the new one.
         while outcome == .rebuilt {
             outcome = retrying(
-                "a batch of \(entries.count) events", durably: entries.contains(where: \.mustSurvive)
+                "a batch of \(entries.count) events", durably: entries.contains(where: \.mustSurvive),
+                first: { try self.writeThrough(entries) }
             ) { writer in
                 for entry in entries {
                     writer.now = entry.time.nanoseconds
@@ -126,14 +127,17 @@ final class IngestThread: @unchecked Sendable {
 
     /// Runs `body` in one transaction until it succeeds, as long as it is the disk that refuses.
     ///
-    /// - Parameter durably: survives a power cut once it is done.
+    /// - Parameters:
+    ///   - durably: survives a power cut once it is done.
+    ///   - first: is done before, each time, with the database free for others.
     @discardableResult
     private func retrying(
-        _ what: String, durably: Bool = false, _ body: (inout TreeWriter) throws -> Void
+        _ what: String, durably: Bool = false, first: () throws -> Void = {}, _ body: (inout TreeWriter) throws -> Void
     ) -> Outcome {
         var pause = 50
         while true {
             do {
+                try first()
                 try transaction(durably: durably, body)
                 return .done
             } catch {
@@ -162,6 +166,7 @@ final class IngestThread: @unchecked Sendable {
             typing.wake()
         }
         suspects.formUnion(after.suspects)
+        if !after.unwitnessed.isEmpty { compareWithAll(after.unwitnessed) }
         if after.missesDirectory { startWholeRescan(unasked: true) }
     }
 
@@ -203,6 +208,11 @@ final class IngestThread: @unchecked Sendable {
         // Whoever asks from now on has a command in the queue, which begins anew.
         rescansAnswered = progress.rescansWanted
         rescan = Rescan(whole: state.root)
+    }
+
+    /// Has directories listed by a rescan that lists all others, too.
+    private func compareWithAll(_ directories: Set<Int64>) {
+        if rescan?.isWhole == true { rescan?.queue += directories.sorted() } else { startWholeRescan(unasked: true) }
     }
 
     private func startDueRescan() {
@@ -261,7 +271,16 @@ final class IngestThread: @unchecked Sendable {
         if let directory = current.takeDirectory() {
             return list(directory, current)
         }
+        // The whole one that is due will know more of what is missing, and of what lies where a placeholder was.
+        if isRescanDue, !current.isWhole { return rescan = nil }
         guard Self.monotonic() - current.lastStep >= Rescan.graceNanoseconds else {
+            rescan = current
+            return
+        }
+        // What is missing may have been moved by an operation that is about to record it.
+        let awaited = current.awaited ?? queue.recordedAfterOperations()
+        current.awaited = awaited
+        guard progress.committedCount >= awaited else {
             rescan = current
             return
         }

@@ -123,6 +123,10 @@ extension TreeWriter {
             if isWritten { try contentChanged(status, writersOpen: false) }
             return
         }
+        if let known, try isUnwitnessed(known) {
+            unwitnessed.insert(parent.id)
+            return
+        }
         if local.isOnlyName, try isElsewhere(local, than: parent.id, name) {
             suspects.insert(parent.id)
             return
@@ -169,6 +173,7 @@ extension TreeWriter {
             suspects.insert(parent.id)
             return
         }
+        if row.local.kind == .directory, try hasDataless(row) { return try removeEmptied(row) }
         try removeEntry(row)
     }
 

@@ -29,13 +29,23 @@ extension TreeWriter {
             if let from { suspects.insert(from.id) }
             return
         }
+        let target = try row(in: to.id, rename.toName.bytes)
+        if let target, target.local.inode != status.inode, try isUnwitnessed(target, replacing: rename.replaced) {
+            unwitnessed.formUnion([from?.id, to.id].compactMap(\.self))
+            return
+        }
         let source = try from.flatMap { try row(in: $0.id, rename.fromName.bytes) }
         if let source, source.local.inode == status.inode, source.local.kind == status.kind {
             return try move(source, to: to, rename.toName.bytes, status, writersOpen: rename.writersOpen)
         }
         if source != nil, let from { suspects.insert(from.id) }
+        if let target, target.local.inode == status.inode { return }
+        if status.mayBePlaceholder {
+            // A listing tells what it is; it has a row already if it was moved before without an event.
+            unwitnessed.insert(to.id)
+            return
+        }
         let local = LocalRecord(status, isDataless: false)
-        if let known = try row(in: to.id, rename.toName.bytes), known.local.inode == status.inode { return }
         if local.isOnlyName, try isElsewhere(local, than: to.id, rename.toName.bytes) {
             suspects.insert(to.id)
             return
@@ -171,6 +181,7 @@ extension TreeWriter {
 
     /// Frees the row's place for another; its own place is not known yet.
     mutating func sendToLimbo(_ row: ItemRow) throws {
+        if row.local.kind == .directory { forgetDirectories() }
         try db.run(
             "UPDATE items SET parent = ?, name = ? WHERE id = ?", .integer(Schema.limbo),
             .blob(Array("\(row.id)".utf8)), .integer(row.id))

@@ -42,6 +42,8 @@ struct TreeWriter {
     var now: Int64 = 0
     /// Directories whose rows turned out not to fit an event: to be listed again.
     var suspects: Set<Int64> = []
+    /// Directories in which something has gone without an event: to be listed again, and compared with all others.
+    var unwitnessed: Set<Int64> = []
     /// An event named a directory that is not known.
     var missesDirectory = false
     /// Asks the store what is at a path.
@@ -88,6 +90,9 @@ struct TreeWriter {
         return directory
     }
 
+    /// The row of a directory is another than it was.
+    mutating func forgetDirectories() { directories.removeAll(keepingCapacity: true) }
+
     mutating func takeID() -> Int64 {
         defer { state.nextID += 1 }
         return nextID
@@ -129,7 +134,7 @@ struct TreeWriter {
 
     /// Writes what of a row is another than in the database; `pending` and `type` are derived.
     mutating func update(_ row: ItemRow) throws {
-        if row.local.kind == .directory { directories.removeAll(keepingCapacity: true) }
+        if row.local.kind == .directory { forgetDirectories() }
         var row = row
         // Since it was read, the directory may have got another base, or lost its own.
         if row.base != nil { row.parentBase = try childrenBase(of: row.parent) }
@@ -147,7 +152,7 @@ struct TreeWriter {
     /// Removes the row, and all rows below a directory. Bases become orphans: deletions to be uploaded.
     mutating func delete(_ row: ItemRow, orphaning: Bool = true) throws {
         if row.local.kind == .directory {
-            directories.removeAll(keepingCapacity: true)
+            forgetDirectories()
             for child in try children(of: row.id) { try delete(child, orphaning: orphaning) }
         }
         try db.run("DELETE FROM items WHERE id = ?", .integer(row.id))

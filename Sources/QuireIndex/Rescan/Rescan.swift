@@ -13,13 +13,14 @@ import Synchronization
 ///                                     another file in the place of a placeholder              ─▶ undecided: at the end
 ///                                     row without entry                                       ─▶ missing: at the end
 ///                                     cannot be looked at                                     ─▶ stays as it is known
-/// all listed, queue of events empty, 50 ms passed ─▶ a placeholder with another inode: the row that its mark names moves
-///                                                    a placeholder not found elsewhere was replaced: content changed
-///                                                    rows still missing in the store are removed
+/// all listed, events until then applied, 50 ms passed ─▶ a placeholder with another inode: the row that its mark names moves
+///                                                        a placeholder not found elsewhere was replaced: content changed
+///                                                        rows still missing in the store are removed
 /// ```
-/// Removals wait so that an item that was moved to a directory listed later keeps its identity, and so that the event
-/// of a rename that is just being made arrives first. While something cannot be looked at, what is missing may lie there: of
-/// what has its content at the provider alone the row stays.
+/// Removals wait so that an item that was moved to a directory listed later keeps its identity, and until the event of each
+/// operation that was being done is here (`MetadataIndex.setOperations`): what was moved between two listings may be in
+/// neither. While something cannot be looked at, what is missing may lie there: of what has its content at the provider alone
+/// the row stays.
 struct Rescan {
     /// A row whose entry was not found.
     struct Missing {
@@ -60,7 +61,11 @@ struct Rescan {
     var readsAgain = false
     var report = RescanReport()
     /// When the last directory was listed, in monotonic nanoseconds.
-    var lastStep: UInt64 = 0
+    var lastStep: UInt64 = 0 {
+        didSet { awaited = nil }
+    }
+    /// How many events have to be applied before anything is decided; nil before that is known.
+    var awaited: UInt64?
 
     init(whole root: Int64) {
         isWhole = true

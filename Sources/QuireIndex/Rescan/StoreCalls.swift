@@ -15,6 +15,9 @@ struct StoreCalls: Sendable {
             fstatat($0, $1, $2, AT_SYMLINK_NOFOLLOW)
         }
 
+    /// Writes an open directory through to the disk, or the whole file system that it is on; -1 with errno set.
+    var writeThrough: @Sendable (_ directory: Int32, _ isWhole: Bool) -> Int32 = { $1 ? quire_syncfs($0) : fsync($0) }
+
     /// Writes what a placeholder says of itself to an open file; -1 with errno set.
     var setMark: @Sendable (_ file: Int32, _ value: [UInt8]) -> Int32 = {
         fsetxattr($0, StoreAttribute.placeholder, $1, $1.count, 0)

@@ -223,6 +223,32 @@ struct StoreLister: Sendable {
         if let failure { throw failure }
     }
 
+    /// Writes directories through to the disk: by their inodes, where they are. The whole file system where that is nil, or one
+    /// of them is not there.
+    ///
+    /// - Throws: the errno of a disk that does not take it. A file system that cannot be asked for it is left to itself.
+    func writeThrough(_ directories: [UInt64: RelativePath]?) throws(ListError) {
+        for (inode, path) in directories ?? [:] {
+            guard let directory = open(path) else { return try writeAllThrough() }
+            defer { close(directory) }
+            var found = stat()
+            guard fstat(directory, &found) == 0, UInt64(found.st_ino) == inode else { return try writeAllThrough() }
+            try Self.check(calls.writeThrough(directory, false))
+        }
+        if directories == nil { try writeAllThrough() }
+    }
+
+    private func writeAllThrough() throws(ListError) {
+        // Without the drive's directory there is nothing to write through.
+        guard let root = open(.root) else { return }
+        defer { close(root) }
+        try Self.check(calls.writeThrough(root, true))
+    }
+
+    private static func check(_ result: Int32) throws(ListError) {
+        if result != 0, [EIO, ENOSPC, EDQUOT].contains(errno) { throw ListError(errno: errno) }
+    }
+
     /// A descriptor of what has the entry's name by now, to read; nil with errno set.
     private func openFile(_ entry: Entry, in directory: RelativePath) -> Int32? {
         guard let parent = open(directory) else { return nil }

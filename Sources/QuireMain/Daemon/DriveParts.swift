@@ -126,6 +126,7 @@ struct DriveParts: Sendable {
                     voice: VoiceProgram(program: "/proc/self/exe", mountpoint: mountpoint.path)),
                 containerRoots: Set(home.configuration.containers.map(\.name)), logger: logger)
             index.index.setLateReporter { [weak mount] in mount?.reportWrites() }
+            index.index.setOperations { [weak mount] in mount?.finishOperations() }
             return mount
         } catch {
             throw QuireError(.unavailable, error.message, remedy: error.remedy)
