@@ -11,7 +11,9 @@ import Testing
     let clock = TestClock()
     let memory = MemoryProvider()
     static let size = 3 * ReadAhead.block + 1000
-    let bytes = (0..<Int(size)).map { UInt8(truncatingIfNeeded: ($0 &* 2_654_435_761) >> 7) }
+    /// Made once: it takes long in a debug build.
+    private static let content = (0..<Int(size)).map { UInt8(truncatingIfNeeded: ($0 &* 2_654_435_761) >> 7) }
+    let bytes = Self.content
 
     /// A device with one large dataless document, behind a provider that can be made to fail.
     private func device() async throws -> (Device, FaultyProvider) {
@@ -333,6 +335,20 @@ import Testing
         #expect(!device.hasMap(item))
     }
 
+    @Test("A document that somebody is about to open is not idle")
+    func aboutToBeOpened() async throws {
+        let (device, _) = try await device()
+        do { _ = try await open(device) }
+        let (service, item) = (device.service, try await id(device))
+        try await waitUntil { !service.arriving.isInUse(item) }
+        let sight = try #require(try await service.look(at: "doc"))
+        let found = try await service.arriving(try #require(service.place(sight)))
+        #expect(service.arriving.dropIdle() == 0)
+        await #expect { try await service.evict("doc") } throws: { "\($0)".contains("open in a program") }
+        #expect(service.arrived(item) != nil)
+        withExtendedLifetime(found) {}
+    }
+
     @Test("What is installed is the file that was checked, whatever comes to its place meanwhile")
     func droppedMeanwhile() async throws {
         let (device, _) = try await device()
@@ -378,10 +394,10 @@ import Testing
     }
 
     /// For what other threads do on their own.
-    private func waitUntil(_ condition: () -> Bool) async throws {
+    private func waitUntil(_ location: SourceLocation = #_sourceLocation, _ condition: () -> Bool) async throws {
         let deadline = ContinuousClock.now + .seconds(20)
         while !condition() {
-            try #require(ContinuousClock.now < deadline)
+            try #require(ContinuousClock.now < deadline, sourceLocation: location)
             await Task.yield()
         }
     }

@@ -16,8 +16,8 @@ extension SyncService {
                 guard let sight = try await look(at: path), let place = place(sight) else { return nil }
                 path = place.item.drivePath
                 try await space.admit(ByteCount(place.subject.size), for: path)
-                guard let document = try await arriving(place) else { return nil }
-                let reader = ArrivingReader(document, inode: place.status.inode)
+                guard let use = try await arriving(place) else { return nil }
+                let (document, reader) = (use.document, ArrivingReader(use, inode: place.status.inode))
                 // Where nothing can be had, opening fails, not the first reading.
                 document.want(0..<min(ReadAhead.block, document.size))
                 try await document.wait(for: 0..<min(Self.firstBytes, document.size))
@@ -81,8 +81,8 @@ extension SyncService {
         return ArrivingPlace(engine: sight.engine, item: item, status: status, subject: subject)
     }
 
-    /// The document at a place, made where nobody uses it yet.
-    func arriving(_ place: ArrivingPlace) async throws(SyncFailure) -> ArrivingDocument? {
+    /// The document at a place, made where nobody uses it yet, to be used.
+    func arriving(_ place: ArrivingPlace) async throws(SyncFailure) -> ArrivingUse? {
         let (engine, subject, arriving) = (place.engine, place.subject, arriving)
         return try await engine.context.store { () throws(StoreError) in
             try arriving.document(subject) { (directory, staging) throws(StoreError) in
@@ -151,7 +151,7 @@ extension SyncService {
             do {
                 let item = try await environment.index.item(id)
                 if let item, case .dataless = item.entry.content { continue }
-                if !arriving.isInUse(id) { arriving.drop(id) }
+                _ = arriving.dropIdle(id)
             } catch {
                 logger.info("a partial document stays", metadata: ["item": "\(id)", "error": "\(error)"])
             }
