@@ -43,7 +43,7 @@ final class ArrivingDocuments: Sendable {
     ) throws(StoreError) -> ArrivingUse {
         try state.withLock { (state) throws(StoreError) in
             if let known = state.entries[subject.item]?.document {
-                if known.content.subject == subject, !known.hasEnded { return ArrivingUse(known) }
+                if known.isOf(subject), !known.hasEnded { return ArrivingUse(known) }
                 known.discard(Self.otherVersion(subject))
             }
             let made = try make(directory, staging)
@@ -52,6 +52,27 @@ final class ArrivingDocuments: Sendable {
             let arrived = made.arrived
             state.arrived[subject.item] = arrived == .zero ? nil : arrived
             return ArrivingUse(made)
+        }
+    }
+
+    /// We are about to change an item's time, mode or place at the provider.
+    ///
+    /// - Returns: the document, whose `endChange` is to be called afterwards; nil where nobody uses it.
+    func beginChange(_ item: ItemID) -> ArrivingDocument? {
+        let document = state.withLock { $0.entries[item]?.document }
+        document?.beginChange()
+        return document
+    }
+
+    /// Whether somebody may use an item, or something is here of it.
+    func isKnown(_ item: ItemID) -> Bool { state.withLock { $0.entries[item] != nil || $0.arrived[item] != nil } }
+
+    /// What is here of an item in one version is another's from now on, with the same bytes. Blocks.
+    func follow(_ item: ItemID, _ former: ProviderVersion, _ version: ProviderVersion) throws(StoreError) {
+        try state.withLock { (state) throws(StoreError) in
+            if let document = state.entries[item]?.document { return document.follow(former, version) }
+            guard state.arrived[item] != nil else { return }
+            try PartialContent.follow(item, from: former, to: version, in: directory, staging: staging)
         }
     }
 

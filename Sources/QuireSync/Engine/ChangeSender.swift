@@ -164,10 +164,12 @@ extension ChangeSender {
         _ base: BaseRecord, _ from: RelativePath, _ to: RelativePath, of item: ItemID?
     ) async throws(SyncFailure) -> BaseRecord {
         do throws(SyncFailure) {
-            let item = try await context.ask { () throws(ProviderError) in
-                try await context.provider.move(from, to: to, expecting: base.knownVersion)
+            let moved = try await context.keepingArrived(item, base, isSure: false) { () throws(SyncFailure) in
+                try await context.ask { () throws(ProviderError) in
+                    try await context.provider.move(from, to: to, expecting: base.knownVersion)
+                }
             }
-            return context.recordMove(of: base, from, to: item)
+            return context.recordMove(of: base, from, to: moved)
         } catch {
             // It may have happened all the same.
             if [.offline, .cancelled, .park].contains(error.remedy) {
@@ -275,8 +277,10 @@ extension ChangeSender {
             context.acknowledge(local.id, same, fingerprint: local.fingerprint, known: local.fingerprint)
             return
         }
-        let item = try await context.ask { () throws(ProviderError) in
-            try await context.provider.setAttributes(path, attributes, expecting: base.version)
+        let item = try await context.keepingArrived(local.id, base, isSure: true) { () throws(SyncFailure) in
+            try await context.ask { () throws(ProviderError) in
+                try await context.provider.setAttributes(path, attributes, expecting: base.version)
+            }
         }
         acknowledge(local, item, checksum: base.checksum, fingerprint: local.fingerprint, sent: attributes)
     }

@@ -89,8 +89,8 @@ extension SyncService {
                 try ArrivingDocument(
                     subject, in: directory, staging: staging, pool: self.pool, board: self.transfers,
                     logger: self.logger,
-                    bring: { (range, progress) async throws(SyncFailure) in
-                        try await self.bring(range, of: subject, engine, progress)
+                    bring: { (document, range, progress) async throws(SyncFailure) in
+                        try await self.bring(range, of: document, engine, progress)
                     },
                     noted: { arriving.noteArrival(of: subject.item) }, whole: { self.settle(subject.item) })
             }
@@ -99,26 +99,27 @@ extension SyncService {
 
     /// Brings a range into the file of an arriving document.
     private func bring(
-        _ range: Range<Int64>, of subject: PartialContent.Subject, _ engine: SyncEngine,
+        _ range: Range<Int64>, of document: ArrivingDocument, _ engine: SyncEngine,
         _ progress: @escaping @Sendable (ByteCount) -> Void
     ) async throws(SyncFailure) {
         do { try await engine.connect() } catch let error as SyncFailure { throw error } catch {
             throw SyncFailure(.later, "\(error)")
         }
+        let item = document.subject.item
         let base: BaseRecord?
-        do { base = try await environment.index.item(subject.item)?.base } catch {
+        do { base = try await environment.index.item(item)?.base } catch {
             throw SyncFailure(.later, "\(error)")
         }
-        guard let base, base.version == subject.version else {
+        guard let base, document.isOf(base.version) else {
             throw SyncFailure(.look, "the provider has another version of it now", errno: ESTALE)
         }
-        let destination = "\(arriving.directory)/\(subject.item)"
+        let destination = "\(arriving.directory)/\(item)"
         let reservation = try await space.reserve(
             ByteCount(range.upperBound - range.lowerBound), for: engine.context.drivePath(base.path))
         defer { reservation.release() }
         do throws(SyncFailure) {
             try await Downloader(context: engine.context).fetch(
-                base.path, version: subject.version, range: range, into: destination
+                base.path, version: document.subject.version, range: range, into: destination
             ) { arrived in
                 // From now on it counts as being here.
                 reservation.used(arrived)
