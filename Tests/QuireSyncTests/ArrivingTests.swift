@@ -350,6 +350,37 @@ import Testing
     }
 
     @Test(
+        "What has come of a document goes once the document is deleted, replaced or emptied here",
+        arguments: ["deleted", "replaced", "emptied"])
+    func goneHere(how: String) async throws {
+        let (device, _) = try await device()
+        let (service, item) = (device.service, try await id(device))
+        let running = Task { await service.run() }
+        // It has looked through what was left before.
+        while memory.operations.isEmpty {
+            clock.advance(.seconds(1))
+            service.wake()
+            await Task.yield()
+        }
+        do { _ = try await open(device) }
+        try await waitUntil { service.arrived(item) != nil && !service.arriving.isInUse(item) }
+        switch how {
+        case "deleted": try device.remove("doc")
+        case "replaced":
+            try device.write("other", "text")
+            try device.rename("other", "doc")
+        default:
+            // As the driver does: emptied, then without its mark.
+            try device.empty("doc")
+        }
+        try await device.index.settle()
+        try await waitUntil { service.arrived(item) == nil }
+        #expect(access("\(service.arriving.directory)/\(item)", F_OK) != 0 && !device.hasMap(item))
+        running.cancel()
+        await running.value
+    }
+
+    @Test(
         "A document whose time, mode or place is changed here is read on, and what has come of it stays",
         arguments: ["touched", "moved"], [true, false])
     func changedMeanwhile(how: String, isOpen: Bool) async throws {

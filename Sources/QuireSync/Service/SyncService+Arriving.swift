@@ -146,16 +146,33 @@ extension SyncService {
         }
     }
 
-    /// Forgets what an earlier daemon left of documents that are whole, gone or of another version by now.
-    func sweepArriving() async {
+    /// Forgets what is here of documents that are whole, emptied or gone by now.
+    ///
+    /// - Returns: whether something of such a one stays, as somebody uses it.
+    @discardableResult
+    func sweepArriving() async -> Bool {
+        var isInUse = false
         for id in arriving.items {
             do {
                 let item = try await environment.index.item(id)
                 if let item, case .dataless = item.entry.content { continue }
-                _ = arriving.dropIdle(id)
+                if arriving.dropIdle(id) == nil { isInUse = true }
             } catch {
                 logger.info("a partial document stays", metadata: ["item": "\(id)", "error": "\(error)"])
             }
         }
+        return isInUse
     }
+
+    /// The same after changes of the index, until the task is cancelled.
+    func sweepArriving(after commits: AsyncStream<Void>) async {
+        for await _ in commits where !arriving.items.isEmpty {
+            repeat {
+                // Ends early only when the task is cancelled.
+                try? await environment.clock.sleep(Self.betweenSweeps)
+            } while await sweepArriving() && !Task.isCancelled
+        }
+    }
+
+    private static let betweenSweeps = Duration.seconds(4)
 }
