@@ -201,8 +201,8 @@ extension Driver {
     }
 
     /// The content of a document that programs read while it arrived is here as a whole: their handles are of it from now on,
-    /// and what the kernel has of it stays right. Nil where nobody reads it so, or somebody reads what came before this was
-    /// begun anew.
+    /// and what the kernel has of it stays right. Nil where nobody reads it so, or somebody reads what came before this
+    /// was begun anew.
     private func arrived(_ status: FileStatus, over previous: FileStatus?) -> KernelNotice? {
         guard let previous, previous.linkCount <= 1 else { return nil }
         let node = table.locked { state -> Node? in

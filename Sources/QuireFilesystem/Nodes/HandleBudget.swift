@@ -4,9 +4,9 @@ import Synchronization
 
 /// How many of the daemon's descriptors programs may hold by what they have open.
 ///
-/// Each open file costs the daemon one, one that arrives as it is read three; an open directory costs it none. The rest is its own: the caches of directories, the
-/// index, the control socket, transfers. Many programs at once wait for each other's handles for a moment; a program that opens
-/// without end gets ENFILE; all others, and the daemon, go on.
+/// Each open file costs the daemon one, one that arrives as it is read three; an open directory costs it none. The rest
+/// is its own: the caches of directories, the index, the control socket, transfers. Many programs at once wait for each
+/// other's handles for a moment; a program that opens without end gets ENFILE; all others, and the daemon, go on.
 final class HandleBudget: Sendable {
     /// Most handles at one time.
     let limit: Int

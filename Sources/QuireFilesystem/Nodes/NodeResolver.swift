@@ -128,8 +128,8 @@ struct NodeResolver: Sendable {
         }
     }
 
-    /// Opens a file of which somebody asks at this moment who writes to it, by a lease (`LiveFile`): waits until that ends, for
-    /// as long as the kernel lets a lease stay at most.
+    /// Opens a file of which somebody asks at this moment who writes to it, by a lease (`LiveFile`): waits until that
+    /// ends, for as long as the kernel lets a lease stay at most.
     private func openLeased(
         _ directory: Descriptor, _ name: FileName, _ inode: UInt64, _ flags: CInt
     ) throws(DriverError) -> Descriptor? {

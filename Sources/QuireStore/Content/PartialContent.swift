@@ -61,8 +61,8 @@ package struct PartialContent: Sendable {
         return PartialContent(subject, path: path, staging: staging)
     }
 
-    /// What is here of an item is of another version from now on, with the same bytes; nothing happens where it is of yet
-    /// another. Blocks for as long as the disk takes.
+    /// What is here of an item is of another version from now on, with the same bytes; nothing happens where it is of
+    /// yet another. Blocks for as long as the disk takes.
     package static func follow(
         _ item: ItemID, from former: ProviderVersion, to version: ProviderVersion, in directory: String,
         staging: Staging

@@ -7,8 +7,8 @@ import Synchronization
 /// A document whose content comes here in parts, as it is read or downloaded: one object for all who want it.
 ///
 /// What is missing of what somebody wants is brought by transfers, each of one contiguous range; everybody whose bytes have
-/// arrived goes on, whoever asked for them. All bytes are of one version, and of those that changes of ours made of it at the
-/// provider, of time, mode or place.
+/// arrived goes on, whoever asked for them. All bytes are of one version, and of those that changes of ours made of it
+/// at the provider, of time, mode or place.
 final class ArrivingDocument: Sendable {
     /// Brings a range of the document's bytes into the file; `progress` with how much of it is there for certain.
     typealias Bring =
@@ -187,8 +187,8 @@ final class ArrivingDocument: Sendable {
 
     // MARK: - changes at the provider
 
-    /// A change of ours of its time, mode or place is about to be made at the provider: what is not found there in its version
-    /// is looked for again when it is over. To be followed by `endChange`.
+    /// A change of ours of its time, mode or place is about to be made at the provider: what is not found there in its
+    /// version is looked for again when it is over. To be followed by `endChange`.
     func beginChange() { state.withLock { $0.changes += 1 } }
 
     /// The change is over.

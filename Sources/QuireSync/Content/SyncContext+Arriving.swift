@@ -3,13 +3,13 @@ import QuireCore
 import QuireStore
 
 extension SyncContext {
-    /// Changes an item's time, mode or place at the provider. What is here in part of its content stays, and goes on coming,
-    /// where it is the content of the version that the change makes.
+    /// Changes an item's time, mode or place at the provider. What is here in part of its content stays, and goes on
+    /// coming, where it is the content of the version that the change makes.
     ///
     /// - Parameters:
     ///   - item: nil where there is none any more.
-    ///   - isSure: whether the provider's answer is of the content that was expected, and of no other that another program put
-    ///     in its place at the same time; else the checksums tell.
+    ///   - isSure: whether the provider's answer is of the content that was expected, and of no other that another
+    ///     program put in its place at the same time; else the checksums tell.
     func keepingArrived(
         _ item: ItemID?, _ base: BaseRecord, isSure: Bool, _ change: () async throws(SyncFailure) -> RemoteItem
     ) async throws(SyncFailure) -> RemoteItem {
