@@ -177,6 +177,23 @@ extension EndToEnd {
             }
         }
 
+        @Test("Touched while it is read, a document is read on when its time is at the provider")
+        func touched() async throws {
+            try await withBig { _, drive, original in
+                // Without opening it for writing, which brings all of it.
+                let program = """
+                    exec 5< big; dd bs=10 count=1 <&5 2>&1 > /dev/null
+                    touch -h -d 2010-01-01 big
+                    until [ $(stat -c %Y ../server/shared/big) = $(stat -c %Y big) ]; do sleep 0.05; done
+                    cmp <(cat <&5) <(tail -c +11 '\(original)') && echo same
+                    """
+                let found = try await drive.sh(program)
+                #expect(found.hasSuffix("\nsame\n"), "\(found)")
+                try await untilCurrent(drive)
+                #expect(try await drive.sh("stat -c %Y big; cmp big '\(original)'") == "1262304000\n")
+            }
+        }
+
         @Test("Replaced at the provider while it is read, no byte of one version is in the other")
         func replaced() async throws {
             try await withBig { _, drive, _ in

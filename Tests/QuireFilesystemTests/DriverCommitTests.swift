@@ -88,6 +88,25 @@ struct DriverCommitTests {
         _ = file
     }
 
+    @Test(
+        "Readers of what arrives are handed the file that was installed only where it is the one that they read",
+        arguments: [[".staged"], [".other"], [".staged", ".other"]])
+    func arrivals(read: [String]) throws {
+        let store = try TestStore()
+        try store.write("a", "none")
+        try store.write(".staged", "here")
+        try store.write(".other", "h\0\0\0")
+        let node = try store.lookUp("a")
+        let files = try read.map { try store.openArriving(node, in: $0) }
+        let change = LocalChange(
+            path: "a", .install(stagedPath: store.root + "/.staged", dataless: false),
+            expecting: .fingerprint(try store.status("a").fingerprint), base: nil, keepsContent: true)
+        guard case .done = try store.driver.commit(change) else { return #expect(Bool(false), "not installed") }
+        let areOfIt = !read.contains(".other")
+        #expect(files.allSatisfy { ($0.arrival?.settled != nil) == areOfIt })
+        #expect((try store.lookUp("a") === node) == areOfIt)
+    }
+
     @Test("A file open for writing is not replaced")
     func refusesWhileWriting() throws {
         let store = try TestStore()

@@ -53,6 +53,32 @@ struct HandleBudgetTests {
         #expect(budget.isWorthWaiting)
     }
 
+    @Test("A handle on a document that arrives counts for all descriptors that it may take")
+    func arriving() throws {
+        let store = try TestStore()
+        try store.write("a", "none")
+        try store.write("content", "here")
+        let node = try store.lookUp("a")
+        let table = store.driver.table
+        let before = left(table.handles)
+        let file = try store.openArriving(node, in: "content")
+        // The placeholder, the bytes that have come, and the document in their place.
+        #expect(before - left(table.handles) == 3)
+        table.locked { table.leave(file, &$0) }
+        #expect(left(table.handles) == before)
+    }
+
+    /// How many handles may still be opened.
+    private func left(_ budget: HandleBudget) -> Int {
+        var count = 0
+        while code({ () throws(DriverError) in try budget.admit() }) == nil {
+            budget.take()
+            count += 1
+        }
+        for _ in 0..<count { budget.giveBack() }
+        return count
+    }
+
     private func code(_ body: () throws(DriverError) -> Void) -> CInt? {
         do throws(DriverError) {
             try body()

@@ -56,6 +56,33 @@ struct NodeResolverTests {
         }
     }
 
+    @Test("Opening waits while somebody asks who writes to the file", .timeLimit(.minutes(1)))
+    func waitsForLease() async throws {
+        let store = try TestStore()
+        try store.write("a", "one")
+        let node = try store.lookUp("a")
+        // As `LiveFile.open` asks. Who opens the file meanwhile breaks the lease: by a signal that ends no process.
+        let (setSignal, setLease, getLease) = (CInt(10), CInt(1024), CInt(1025))
+        let lease = Descriptor(owning: Glibc.open(store.root + "/a", O_RDONLY | O_CLOEXEC))
+        #expect(fcntl(lease.raw, setSignal, SIGURG) == 0)
+        try #require(fcntl(lease.raw, setLease, CInt(F_RDLCK)) == 0)
+        let raw = lease.raw
+        var opened: Result<Descriptor, DriverError>?
+        await withCheckedContinuation { continuation in
+            let holder = OwnedThread(name: "test-holder") {
+                // Until the file is being opened.
+                while fcntl(raw, getLease) == CInt(F_RDLCK) { sched_yield() }
+                _ = fcntl(raw, setLease, CInt(F_UNLCK))
+                continuation.resume()
+            }
+            precondition(holder != nil, "no thread can be started")
+            opened = Result { () throws(DriverError) in try store.driver.resolver.open(node, O_RDWR) }
+        }
+        withExtendedLifetime(lease) {}
+        let descriptor = try #require(try opened?.get())
+        #expect(write(descriptor.raw, "two", 3) == 3)
+    }
+
     @Test("A file without a name is reached while a handle is open")
     func reachesUnlinkedOpenFile() throws {
         let store = try TestStore()

@@ -73,6 +73,17 @@ final class TestStore {
         return file
     }
 
+    /// Opens a handle on a placeholder that reads what arrives in the file `name`.
+    func openArriving(_ node: Node, in name: String) throws -> OpenFile {
+        let descriptor = try driver.resolver.open(node, O_RDONLY)
+        let status = try StoreCall.status(of: descriptor)
+        let content = Descriptor(owning: Glibc.open(root + "/" + name, O_RDONLY | O_CLOEXEC))
+        let arrival = Arrival(ArrivedFile(inode: UInt64(status.st_ino), content), status)
+        let file = OpenFile(node: node, descriptor: descriptor, isWriter: false, claim: nil, arrival: arrival)
+        _ = driver.register(file, status)
+        return file
+    }
+
     private func removeTree(_ path: String) {
         guard let directory = opendir(path) else {
             unlink(path)
@@ -99,6 +110,19 @@ final class RecordedEvents: StoreEventSink {
     func record(_ event: StoreEvent) { events.withLock { $0.append(event) } }
 
     var all: [StoreEvent] { events.withLock { $0 } }
+}
+
+/// Content of which all is here.
+private final class ArrivedFile: ArrivingContent {
+    let inode: UInt64
+    let size: Int64 = 1
+    private let file: Descriptor
+
+    init(inode: UInt64, _ file: Descriptor) { (self.inode, self.file) = (inode, file) }
+
+    var descriptor: Int32 { file.raw }
+    func isHere(_ range: Range<Int64>) -> Bool { true }
+    func bring(_ range: Range<Int64>) async throws(MaterializeError) {}
 }
 
 private struct NoContent: ContentSource {

@@ -11,7 +11,9 @@ import Testing
     let clock = TestClock()
     let memory = MemoryProvider()
     static let size = 3 * ReadAhead.block + 1000
-    let bytes = (0..<Int(size)).map { UInt8(truncatingIfNeeded: ($0 &* 2_654_435_761) >> 7) }
+    /// Made once: it takes long in a debug build.
+    private static let content = (0..<Int(size)).map { UInt8(truncatingIfNeeded: ($0 &* 2_654_435_761) >> 7) }
+    let bytes = Self.content
 
     /// A device with one large dataless document, behind a provider that can be made to fail.
     private func device() async throws -> (Device, FaultyProvider) {
@@ -268,7 +270,7 @@ import Testing
     @Test("A transfer that is cut goes on from where it was cut")
     func cut() async throws {
         let arrived = Lock<[Range<Int64>]>([])
-        try await withDocument(size: 1000) { (range, progress) async throws(SyncFailure) in
+        try await withDocument(size: 1000) { (_, range, progress) async throws(SyncFailure) in
             arrived.withLock { $0.append(range) }
             guard range.lowerBound < 900 else { return }
             progress(ByteCount(300))
@@ -283,7 +285,7 @@ import Testing
     func comesThen() async throws {
         let gate = Gate()
         let calls = Lock(0)
-        try await withDocument(size: 4 * ReadAhead.block) { (_, _) async throws(SyncFailure) in
+        try await withDocument(size: 4 * ReadAhead.block) { (_, _, _) async throws(SyncFailure) in
             let number = calls.withLock { calls in
                 calls += 1
                 return calls
@@ -333,6 +335,113 @@ import Testing
         #expect(!device.hasMap(item))
     }
 
+    @Test("A document that somebody is about to open is not idle")
+    func aboutToBeOpened() async throws {
+        let (device, _) = try await device()
+        do { _ = try await open(device) }
+        let (service, item) = (device.service, try await id(device))
+        try await waitUntil { !service.arriving.isInUse(item) }
+        let sight = try #require(try await service.look(at: "doc"))
+        let found = try await service.arriving(try #require(service.place(sight)))
+        #expect(service.arriving.dropIdle() == 0)
+        await #expect { try await service.evict("doc") } throws: { "\($0)".contains("open in a program") }
+        #expect(service.arrived(item) != nil)
+        withExtendedLifetime(found) {}
+    }
+
+    @Test(
+        "What has come of a document goes once the document is deleted, replaced or emptied here",
+        arguments: ["deleted", "replaced", "emptied"])
+    func goneHere(how: String) async throws {
+        let (device, _) = try await device()
+        let (service, item) = (device.service, try await id(device))
+        let running = Task { await service.run() }
+        // It has looked through what was left before.
+        while memory.operations.isEmpty {
+            clock.advance(.seconds(1))
+            service.wake()
+            await Task.yield()
+        }
+        do { _ = try await open(device) }
+        try await waitUntil { service.arrived(item) != nil && !service.arriving.isInUse(item) }
+        switch how {
+        case "deleted": try device.remove("doc")
+        case "replaced":
+            try device.write("other", "text")
+            try device.rename("other", "doc")
+        default:
+            // As the driver does: emptied, then without its mark.
+            try device.empty("doc")
+        }
+        try await device.index.settle()
+        try await waitUntil { service.arrived(item) == nil }
+        #expect(access("\(service.arriving.directory)/\(item)", F_OK) != 0 && !device.hasMap(item))
+        running.cancel()
+        await running.value
+    }
+
+    @Test(
+        "A document whose time, mode or place is changed here is read on, and what has come of it stays",
+        arguments: ["touched", "moved"], [true, false])
+    func changedMeanwhile(how: String, isOpen: Bool) async throws {
+        let (device, _) = try await device()
+        let (service, item) = (device.service, try await id(device))
+        var content: (any ArrivingContent)? = try await open(device)
+        try await content?.bring(0..<ReadAhead.block)
+        if !isOpen {
+            content = nil
+            try await waitUntil { !service.arriving.isInUse(item) && device.hasMap(item) }
+        }
+        let version = try await device.index.item(item)?.base?.version
+        let path: RelativePath = how == "moved" ? "new" : "doc"
+        if how == "moved" { try device.rename("doc", path) } else { try device.touch("doc") }
+        #expect(await device.sync() == .settled)
+        if how == "touched" { try #require(try await device.index.item(item)?.base?.version != version) }
+        memory.clearOperations()
+        let inode = try device.tree.requiredStatus(at: path).inode
+        if content == nil { content = try await service.open(path: path, inode: inode) }
+        let reader = try #require(content)
+        try await reader.bring(0..<Self.size)
+        #expect(read(reader, 0..<Self.size) == bytes)
+        try await service.materialize(path: path, inode: inode)
+        #expect(try !device.isDataless(path))
+        #expect(fetched.allSatisfy { $0.lowerBound >= ReadAhead.block })
+    }
+
+    @Test(
+        "What is on its way, or asked for, while the document's time is changed here comes all the same",
+        arguments: [true, false])
+    func changedUnderWay(isOnItsWay: Bool) async throws {
+        let (device, faulty) = try await device()
+        let (gate, service) = (Gate(), device.service)
+        let content = try await open(device)
+        try await waitUntil { service.transfers.current.isEmpty }
+        let range = 2 * ReadAhead.block + 5..<2 * ReadAhead.block + 15
+        #expect(!content.isHere(range))
+        memory.clearOperations()
+        if isOnItsWay {
+            faulty.inject(Fault(.fetch, .hold(gate)))
+            let reading = Task { try await content.bring(range) }
+            await gate.waitForArrivals(1)
+            try device.touch("doc")
+            #expect(await device.sync() == .settled)
+            gate.open()
+            try await reading.value
+        } else {
+            // The provider has it; here it is not known yet.
+            faulty.inject(Fault(.setAttributes, .holdAnswer(gate)))
+            try device.touch("doc")
+            let syncing = Task { await service.syncNow(timeout: nil) }
+            await gate.waitForArrivals(1)
+            let reading = Task { try await content.bring(range) }
+            try await waitUntil { fetched.contains { $0.contains(range.lowerBound) } }
+            gate.open()
+            try await reading.value
+            #expect(await syncing.value == .settled)
+        }
+        #expect(read(content, range) == part(range))
+    }
+
     @Test("What is installed is the file that was checked, whatever comes to its place meanwhile")
     func droppedMeanwhile() async throws {
         let (device, _) = try await device()
@@ -378,10 +487,10 @@ import Testing
     }
 
     /// For what other threads do on their own.
-    private func waitUntil(_ condition: () -> Bool) async throws {
+    private func waitUntil(_ location: SourceLocation = #_sourceLocation, _ condition: () -> Bool) async throws {
         let deadline = ContinuousClock.now + .seconds(20)
         while !condition() {
-            try #require(ContinuousClock.now < deadline)
+            try #require(ContinuousClock.now < deadline, sourceLocation: location)
             await Task.yield()
         }
     }

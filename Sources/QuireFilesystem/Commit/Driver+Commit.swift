@@ -201,12 +201,13 @@ extension Driver {
     }
 
     /// The content of a document that programs read while it arrived is here as a whole: their handles are of it from now on,
-    /// and what the kernel has of it stays right. Nil where nobody reads it so.
+    /// and what the kernel has of it stays right. Nil where nobody reads it so, or somebody reads what came before this
+    /// was begun anew.
     private func arrived(_ status: FileStatus, over previous: FileStatus?) -> KernelNotice? {
         guard let previous, previous.linkCount <= 1 else { return nil }
         let node = table.locked { state -> Node? in
             guard let node = state.byInode[previous.inode], node.isOpen,
-                node.files.allSatisfy({ $0.arrival.map { $0.settled == nil } ?? false })
+                node.files.allSatisfy({ $0.arrival?.reads(status.inode) ?? false })
             else { return nil }
             for file in node.files { file.arrival?.settle() }
             state.byInode[previous.inode] = nil

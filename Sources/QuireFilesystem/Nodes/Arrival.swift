@@ -32,6 +32,13 @@ final class Arrival: Sendable {
     /// The file to read instead; nil while the content is arriving.
     var settled: Descriptor? { file.withLock { $0 } }
 
+    /// Whether what it reads so far is that file. Looks at its status.
+    func reads(_ inode: UInt64) -> Bool {
+        guard settled == nil else { return false }
+        var status = stat()
+        return fstat(content.descriptor, &status) == 0 && UInt64(status.st_ino) == inode
+    }
+
     /// The content has taken its place in the store, where it is the file that has been read so far.
     func settle() {
         let raw = fcntl(content.descriptor, F_DUPFD_CLOEXEC, 0)

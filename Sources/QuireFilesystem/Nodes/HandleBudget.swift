@@ -4,9 +4,9 @@ import Synchronization
 
 /// How many of the daemon's descriptors programs may hold by what they have open.
 ///
-/// Each open file costs the daemon one; an open directory costs it none. The rest is its own: the caches of directories, the
-/// index, the control socket, transfers. Many programs at once wait for each other's handles for a moment; a program that opens
-/// without end gets ENFILE; all others, and the daemon, go on.
+/// Each open file costs the daemon one, one that arrives as it is read three; an open directory costs it none. The rest
+/// is its own: the caches of directories, the index, the control socket, transfers. Many programs at once wait for each
+/// other's handles for a moment; a program that opens without end gets ENFILE; all others, and the daemon, go on.
 final class HandleBudget: Sendable {
     /// Most handles at one time.
     let limit: Int
@@ -37,14 +37,17 @@ final class HandleBudget: Sendable {
     }
 
     /// A handle was opened.
-    func take() { handles.add(1, ordering: .relaxed) }
+    ///
+    /// - Parameter count: of the descriptors that it may take.
+    func take(_ count: Int = 1) { handles.add(count, ordering: .relaxed) }
 
-    /// A handle's descriptor was closed.
-    func giveBack() {
-        handles.subtract(1, ordering: .sequentiallyConsistent)
+    /// A handle's descriptors were closed.
+    func giveBack(_ count: Int = 1) {
+        handles.subtract(count, ordering: .sequentiallyConsistent)
         if waitedInVain.load(ordering: .relaxed) { waitedInVain.store(false, ordering: .relaxed) }
         // Who waits counts itself before it looks at the handles: one of the two sees the other.
-        if waiting.load(ordering: .sequentiallyConsistent) > 0 { monitor.locked { monitor.signal() } }
+        guard waiting.load(ordering: .sequentiallyConsistent) > 0 else { return }
+        monitor.locked { for _ in 0..<count { monitor.signal() } }
     }
 
     /// Whether there is none left, but one may soon be given back: none of those who waited before did so in vain.

@@ -118,9 +118,29 @@ struct NodeResolver: Sendable {
         return try withName(of: node) { (directory, name, inode) throws(DriverError) -> Descriptor? in
             // O_NONBLOCK: a FIFO that took the name must not hold this thread up.
             let raw = name.withCString { openat(directory.raw, $0, flags | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK) }
-            guard raw >= 0 else { throw DriverError.last() }
+            guard raw >= 0 else {
+                let error = DriverError.last()
+                guard error.errno == EWOULDBLOCK else { throw error }
+                return try openLeased(directory, name, inode, flags)
+            }
             let opened = Descriptor(owning: raw)
             return try StoreCall.status(of: opened).inode == inode ? opened : nil
         }
+    }
+
+    /// Opens a file of which somebody asks at this moment who writes to it, by a lease (`LiveFile`): waits until that
+    /// ends, for as long as the kernel lets a lease stay at most.
+    private func openLeased(
+        _ directory: Descriptor, _ name: FileName, _ inode: UInt64, _ flags: CInt
+    ) throws(DriverError) -> Descriptor? {
+        let raw = name.withCString { openat(directory.raw, $0, O_PATH | O_NOFOLLOW | O_CLOEXEC) }
+        guard raw >= 0 else { throw DriverError.last() }
+        let reference = Descriptor(owning: raw)
+        let status = try StoreCall.status(of: reference)
+        guard status.inode == inode else { return nil }
+        guard status.st_mode & S_IFMT == S_IFREG else { throw DriverError(EWOULDBLOCK) }
+        let opened = Glibc.open(reference.proc, (flags & ~O_NOFOLLOW) | O_CLOEXEC)
+        guard opened >= 0 else { throw DriverError.last() }
+        return Descriptor(owning: opened)
     }
 }

@@ -189,7 +189,7 @@ final class NodeTable: Sendable {
         details.enter(file)
         node.wasOpened = true
         state.openFiles += 1
-        handles.take()
+        handles.take(file.descriptors)
         guard file.isWriter else { return }
         details.writers += 1
         if file.opensForReading { details.mayBeMapped = true }
@@ -202,7 +202,7 @@ final class NodeTable: Sendable {
         guard let details = node.details else { return }
         details.leave(file)
         state.openFiles -= 1
-        handles.giveBack()
+        handles.giveBack(file.descriptors)
         guard file.isWriter else { return }
         details.writers -= 1
         if details.writers == 0 { state.writing[ObjectIdentifier(node)] = nil }

@@ -12,6 +12,8 @@ final class OpenFile: @unchecked Sendable {
     let opened: Descriptor
     /// Where `opened` was dataless.
     let arrival: Arrival?
+    /// How many descriptors it may take: with `arrival` that of what has come, and that of the document in its place.
+    var descriptors: Int { arrival == nil ? 1 : 3 }
     let isWriter: Bool
     /// Whether the program may read through it.
     let opensForReading: Bool

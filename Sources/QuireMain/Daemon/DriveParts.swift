@@ -80,9 +80,10 @@ struct DriveParts: Sendable {
                 versions: home.home.keptVersions, settings: SyncSettings(configuration),
                 limits: configuration.cache, room: room, traffic: traffic),
             containers: containers, logger: logger)
+        // Programs open documents by now: they do not wait for the look at the space.
+        late.bind(sync)
         await sync.restorePause()
         await sync.beginSpace()
-        late.bind(sync)
         let queries = LiveQueries(index.index, transfers: { late.transfers() }, logger: logger)
         sync.transfers.observe { queries.noteTransfer(of: $0) }
         let tools = ThumbnailTools(home, index, sync: sync, mountpoint: shown, logger: logger)

@@ -54,6 +54,26 @@ package struct PartialContent: Sendable {
         return (content, RangeSet())
     }
 
+    /// The same bytes, of another version.
+    package func of(_ version: ProviderVersion) -> PartialContent {
+        var subject = subject
+        subject.version = version
+        return PartialContent(subject, path: path, staging: staging)
+    }
+
+    /// What is here of an item is of another version from now on, with the same bytes; nothing happens where it is of
+    /// yet another. Blocks for as long as the disk takes.
+    package static func follow(
+        _ item: ItemID, from former: ProviderVersion, to version: ProviderVersion, in directory: String,
+        staging: Staging
+    ) throws(StoreError) {
+        let path = "\(directory)/\(item)"
+        guard let map = PartialMap(try read(path + mapSuffix), item: item), map.subject.version == former else {
+            return
+        }
+        try PartialContent(map.subject, path: path, staging: staging).of(version).save(map.present)
+    }
+
     /// Opens the bytes for reading.
     package func reading() throws(StoreError) -> OwnedDescriptor {
         try OwnedDescriptor.open(path, O_RDONLY | O_NOFOLLOW)

@@ -7,11 +7,12 @@ import Synchronization
 /// A document whose content comes here in parts, as it is read or downloaded: one object for all who want it.
 ///
 /// What is missing of what somebody wants is brought by transfers, each of one contiguous range; everybody whose bytes have
-/// arrived goes on, whoever asked for them. All bytes are of one version.
+/// arrived goes on, whoever asked for them. All bytes are of one version, and of those that changes of ours made of it
+/// at the provider, of time, mode or place.
 final class ArrivingDocument: Sendable {
-    /// Brings a range of the bytes into the file; `progress` with how much of it is there for certain.
+    /// Brings a range of the document's bytes into the file; `progress` with how much of it is there for certain.
     typealias Bring =
-        @Sendable (_ range: Range<Int64>, _ progress: @escaping @Sendable (ByteCount) -> Void)
+        @Sendable (ArrivingDocument, _ range: Range<Int64>, _ progress: @escaping @Sendable (ByteCount) -> Void)
         async throws(SyncFailure) -> Void
 
     typealias Outcome = Result<Void, SyncFailure>
@@ -22,6 +23,12 @@ final class ArrivingDocument: Sendable {
     }
 
     private struct State {
+        /// Which all have the same bytes; the last is the provider's now.
+        var versions: [ProviderVersion]
+        /// How many changes of ours are being made at the provider.
+        var changes = 0
+        /// Who waits for these to be over.
+        var waitingForChanges: [CheckedContinuation<Void, Never>] = []
         var present: RangeSet<Int64>
         /// On their way; disjoint, and without what of them has arrived.
         var coming: [UInt64: Range<Int64>] = [:]
@@ -35,6 +42,7 @@ final class ArrivingDocument: Sendable {
         var ended: SyncFailure?
     }
 
+    /// As it was found; see `subject`.
     let content: PartialContent
     /// Open for reading.
     let file: OwnedDescriptor
@@ -51,6 +59,8 @@ final class ArrivingDocument: Sendable {
 
     /// The map is written whenever this much has arrived since, and when nothing is on its way.
     private static let savedEvery: Int64 = 64 << 20
+    /// How many versions are remembered: the index hears of each a moment later.
+    private static let mostVersions = 8
 
     /// Finds what is here already. Blocks.
     ///
@@ -69,7 +79,24 @@ final class ArrivingDocument: Sendable {
         file = try content.reading()
         (self.pool, self.board, self.logger, self.bring) = (pool, board, logger, bring)
         (self.noted, self.whole) = (noted, whole)
-        state = Lock(State(present: present))
+        state = Lock(State(versions: [subject.version], present: present))
+    }
+
+    /// What it is the content of, in the version that the provider has as far as is known.
+    var subject: PartialContent.Subject {
+        var subject = content.subject
+        if let version = state.withLock({ $0.versions.last }) { subject.version = version }
+        return subject
+    }
+
+    /// Whether its bytes are that version's.
+    func isOf(_ version: ProviderVersion) -> Bool { state.withLock { $0.versions.contains(version) } }
+
+    /// Whether its bytes are a subject's.
+    func isOf(_ subject: PartialContent.Subject) -> Bool {
+        var same = content.subject
+        same.version = subject.version
+        return same == subject && isOf(subject.version)
     }
 
     var size: Int64 { content.subject.size }
@@ -158,6 +185,45 @@ final class ArrivingDocument: Sendable {
         for task in tasks { task.cancel() }
     }
 
+    // MARK: - changes at the provider
+
+    /// A change of ours of its time, mode or place is about to be made at the provider: what is not found there in its
+    /// version is looked for again when it is over. To be followed by `endChange`.
+    func beginChange() { state.withLock { $0.changes += 1 } }
+
+    /// The change is over.
+    func endChange() {
+        let waiting = state.withLock { state in
+            state.changes -= 1
+            guard state.changes == 0 else { return [CheckedContinuation<Void, Never>]() }
+            defer { state.waitingForChanges = [] }
+            return state.waitingForChanges
+        }
+        for waiter in waiting { waiter.resume() }
+    }
+
+    /// What was one version's is another's from now on, with the same bytes.
+    func follow(_ former: ProviderVersion, _ version: ProviderVersion) {
+        let mustSave = state.withLock { state in
+            guard state.versions.last == former, former != version else { return false }
+            state.versions = state.versions.suffix(Self.mostVersions - 1) + [version]
+            return true
+        }
+        if mustSave { saveSoon() }
+    }
+
+    /// Whether the provider has the bytes in another version than that by now; waits for changes that are being made.
+    private func isFollowed(_ version: ProviderVersion) async -> Bool {
+        await withCheckedContinuation { continuation in
+            let isAtRest = state.withLock { state in
+                if state.changes > 0 { state.waitingForChanges.append(continuation) }
+                return state.changes == 0
+            }
+            if isAtRest { continuation.resume() }
+        }
+        return subject.version != version
+    }
+
     // MARK: - transfers
 
     /// Notes transfers for what is neither here nor on its way.
@@ -191,15 +257,21 @@ final class ArrivingDocument: Sendable {
     private func transfer(_ number: UInt64, _ run: Range<Int64>) async -> Outcome {
         var start = run.lowerBound
         while true {
+            let version = subject.version
             do throws(SyncFailure) {
                 let from = start
-                try await bring(from..<run.upperBound) { [weak self] count in
+                try await bring(self, from..<run.upperBound) { [weak self] count in
                     self?.note(number, from..<from + count.bytes)
                 }
                 note(number, from..<run.upperBound)
                 return .success(())
             } catch {
+                let isFollowed = error.remedy == .look ? await isFollowed(version) : false
                 let rest = state.withLock { $0.coming[number]?.lowerBound } ?? run.upperBound
+                if isFollowed, rest < run.upperBound, !Task.isCancelled {
+                    start = rest
+                    continue
+                }
                 guard rest > start, [.offline, .park].contains(error.remedy), !Task.isCancelled else {
                     return .failure(error)
                 }
@@ -257,10 +329,10 @@ final class ArrivingDocument: Sendable {
     private func saveSoon() {
         pool.submit { [self] in
             saving.withLock { _ in
-                let (present, isOver) = state.withLock { ($0.present, $0.ended != nil) }
-                guard !isOver else { return }
+                let (present, version, isOver) = state.withLock { ($0.present, $0.versions.last, $0.ended != nil) }
+                guard !isOver, let version else { return }
                 do throws(StoreError) {
-                    try content.save(present)
+                    try content.of(version).save(present)
                 } catch {
                     // Without it only what arrived since has to come again after a crash.
                     logger.info("the map of a partial document was not written", metadata: ["error": "\(error)"])

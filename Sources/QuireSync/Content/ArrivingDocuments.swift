@@ -36,14 +36,14 @@ final class ArrivingDocuments: Sendable {
     /// All that something is here of.
     var items: [ItemID] { state.withLock { Array($0.arrived.keys) } }
 
-    /// The document of a subject; what is here of another version of the item goes. Blocks.
+    /// The document of a subject, in use from now on; what is here of another version of the item goes. Blocks.
     func document(
         _ subject: PartialContent.Subject,
         _ make: (_ directory: String, _ staging: Staging) throws(StoreError) -> ArrivingDocument
-    ) throws(StoreError) -> ArrivingDocument {
+    ) throws(StoreError) -> ArrivingUse {
         try state.withLock { (state) throws(StoreError) in
             if let known = state.entries[subject.item]?.document {
-                if known.content.subject == subject, !known.hasEnded { return known }
+                if known.isOf(subject), !known.hasEnded { return ArrivingUse(known) }
                 known.discard(Self.otherVersion(subject))
             }
             let made = try make(directory, staging)
@@ -51,7 +51,28 @@ final class ArrivingDocuments: Sendable {
             state.entries[subject.item] = Entry(document: made)
             let arrived = made.arrived
             state.arrived[subject.item] = arrived == .zero ? nil : arrived
-            return made
+            return ArrivingUse(made)
+        }
+    }
+
+    /// We are about to change an item's time, mode or place at the provider.
+    ///
+    /// - Returns: the document, whose `endChange` is to be called afterwards; nil where nobody uses it.
+    func beginChange(_ item: ItemID) -> ArrivingDocument? {
+        let document = state.withLock { $0.entries[item]?.document }
+        document?.beginChange()
+        return document
+    }
+
+    /// Whether somebody may use an item, or something is here of it.
+    func isKnown(_ item: ItemID) -> Bool { state.withLock { $0.entries[item] != nil || $0.arrived[item] != nil } }
+
+    /// What is here of an item in one version is another's from now on, with the same bytes. Blocks.
+    func follow(_ item: ItemID, _ former: ProviderVersion, _ version: ProviderVersion) throws(StoreError) {
+        try state.withLock { (state) throws(StoreError) in
+            if let document = state.entries[item]?.document { return document.follow(former, version) }
+            guard state.arrived[item] != nil else { return }
+            try PartialContent.follow(item, from: former, to: version, in: directory, staging: staging)
         }
     }
 
@@ -80,11 +101,22 @@ final class ArrivingDocuments: Sendable {
     /// - Returns: how many bytes went.
     func dropIdle() -> Int64 {
         var gone: Int64 = 0
-        for item in items where !isInUse(item) {
+        for item in items {
             let size = arrived(item)?.bytes ?? 0
-            if drop(item) { gone += size }
+            if dropIdle(item) == true { gone += size }
         }
         return gone
+    }
+
+    /// As `drop`, where nobody reads the item or waits for it. Blocks.
+    ///
+    /// - Returns: nil where somebody does.
+    func dropIdle(_ item: ItemID) -> Bool? {
+        // Who comes to use it does so under the same lock.
+        state.withLock { state in
+            if let document = state.entries[item]?.document, document.isInUse { return nil }
+            return drop(item, &state)
+        }
     }
 
     /// Gives the file of a document that is whole a path that nobody else uses, to be installed from there. Blocks.
@@ -114,17 +146,19 @@ final class ArrivingDocuments: Sendable {
     /// - Returns: whether anything was.
     @discardableResult
     func drop(_ item: ItemID) -> Bool {
+        state.withLock { drop(item, &$0) }
+    }
+
+    private func drop(_ item: ItemID, _ state: inout State) -> Bool {
         // Whoever opens it afterwards makes another file.
-        state.withLock { state in
-            let document = state.entries.removeValue(forKey: item)?.document
-            let isKnown = state.arrived.removeValue(forKey: item) != nil
-            if let document {
-                document.discard(SyncFailure(.look, "its content is not brought here any more"))
-            } else if isKnown {
-                PartialContent.discard(item, in: directory, staging: staging)
-            }
-            return isKnown
+        let document = state.entries.removeValue(forKey: item)?.document
+        let isKnown = state.arrived.removeValue(forKey: item) != nil
+        if let document {
+            document.discard(SyncFailure(.look, "its content is not brought here any more"))
+        } else if isKnown {
+            PartialContent.discard(item, in: directory, staging: staging)
         }
+        return isKnown
     }
 
     private static func otherVersion(_ subject: PartialContent.Subject) -> SyncFailure {

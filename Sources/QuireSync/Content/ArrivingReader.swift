@@ -5,20 +5,16 @@ import Synchronization
 
 /// One handle's view of a document that is arriving.
 final class ArrivingReader: ArrivingContent {
-    private let document: ArrivingDocument
+    private let use: ArrivingUse
     /// Innermost lock.
     private let ahead = Lock(ReadAhead())
 
     let inode: UInt64
 
     /// - Parameter inode: of the placeholder.
-    init(_ document: ArrivingDocument, inode: UInt64) {
-        (self.document, self.inode) = (document, inode)
-        document.enter()
-    }
+    init(_ use: ArrivingUse, inode: UInt64) { (self.use, self.inode) = (use, inode) }
 
-    deinit { document.leave() }
-
+    private var document: ArrivingDocument { use.document }
     var size: Int64 { document.size }
     var descriptor: Int32 { document.file.rawValue }
 

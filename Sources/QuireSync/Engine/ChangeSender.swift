@@ -167,10 +167,12 @@ extension ChangeSender {
             try await TransitNotes(context: context).insert(item, from: from, to: to)
         }
         do throws(SyncFailure) {
-            let item = try await context.ask { () throws(ProviderError) in
-                try await context.provider.move(from, to: to, expecting: base.knownVersion)
+            let moved = try await context.keepingArrived(item, base, isSure: false) { () throws(SyncFailure) in
+                try await context.ask { () throws(ProviderError) in
+                    try await context.provider.move(from, to: to, expecting: base.knownVersion)
+                }
             }
-            return context.recordMove(of: base, from, to: item)
+            return context.recordMove(of: base, from, to: moved)
         } catch {
             // It may have happened all the same.
             if [.offline, .cancelled, .park].contains(error.remedy) {
@@ -278,8 +280,10 @@ extension ChangeSender {
             context.acknowledge(local.id, same, fingerprint: local.fingerprint, known: local.fingerprint)
             return
         }
-        let item = try await context.ask { () throws(ProviderError) in
-            try await context.provider.setAttributes(path, attributes, expecting: base.version)
+        let item = try await context.keepingArrived(local.id, base, isSure: true) { () throws(SyncFailure) in
+            try await context.ask { () throws(ProviderError) in
+                try await context.provider.setAttributes(path, attributes, expecting: base.version)
+            }
         }
         acknowledge(local, item, checksum: base.checksum, fingerprint: local.fingerprint, sent: attributes)
     }

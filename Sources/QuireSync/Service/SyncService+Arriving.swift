@@ -16,8 +16,8 @@ extension SyncService {
                 guard let sight = try await look(at: path), let place = place(sight) else { return nil }
                 path = place.item.drivePath
                 try await space.admit(ByteCount(place.subject.size), for: path)
-                guard let document = try await arriving(place) else { return nil }
-                let reader = ArrivingReader(document, inode: place.status.inode)
+                guard let use = try await arriving(place) else { return nil }
+                let (document, reader) = (use.document, ArrivingReader(use, inode: place.status.inode))
                 // Where nothing can be had, opening fails, not the first reading.
                 document.want(0..<min(ReadAhead.block, document.size))
                 try await document.wait(for: 0..<min(Self.firstBytes, document.size))
@@ -81,16 +81,16 @@ extension SyncService {
         return ArrivingPlace(engine: sight.engine, item: item, status: status, subject: subject)
     }
 
-    /// The document at a place, made where nobody uses it yet.
-    func arriving(_ place: ArrivingPlace) async throws(SyncFailure) -> ArrivingDocument? {
+    /// The document at a place, made where nobody uses it yet, to be used.
+    func arriving(_ place: ArrivingPlace) async throws(SyncFailure) -> ArrivingUse? {
         let (engine, subject, arriving) = (place.engine, place.subject, arriving)
         return try await engine.context.store { () throws(StoreError) in
             try arriving.document(subject) { (directory, staging) throws(StoreError) in
                 try ArrivingDocument(
                     subject, in: directory, staging: staging, pool: self.pool, board: self.transfers,
                     logger: self.logger,
-                    bring: { (range, progress) async throws(SyncFailure) in
-                        try await self.bring(range, of: subject, engine, progress)
+                    bring: { (document, range, progress) async throws(SyncFailure) in
+                        try await self.bring(range, of: document, engine, progress)
                     },
                     noted: { arriving.noteArrival(of: subject.item) }, whole: { self.settle(subject.item) })
             }
@@ -99,26 +99,27 @@ extension SyncService {
 
     /// Brings a range into the file of an arriving document.
     private func bring(
-        _ range: Range<Int64>, of subject: PartialContent.Subject, _ engine: SyncEngine,
+        _ range: Range<Int64>, of document: ArrivingDocument, _ engine: SyncEngine,
         _ progress: @escaping @Sendable (ByteCount) -> Void
     ) async throws(SyncFailure) {
         do { try await engine.connect() } catch let error as SyncFailure { throw error } catch {
             throw SyncFailure(.later, "\(error)")
         }
+        let item = document.subject.item
         let base: BaseRecord?
-        do { base = try await environment.index.item(subject.item)?.base } catch {
+        do { base = try await environment.index.item(item)?.base } catch {
             throw SyncFailure(.later, "\(error)")
         }
-        guard let base, base.version == subject.version else {
+        guard let base, document.isOf(base.version) else {
             throw SyncFailure(.look, "the provider has another version of it now", errno: ESTALE)
         }
-        let destination = "\(arriving.directory)/\(subject.item)"
+        let destination = "\(arriving.directory)/\(item)"
         let reservation = try await space.reserve(
             ByteCount(range.upperBound - range.lowerBound), for: engine.context.drivePath(base.path))
         defer { reservation.release() }
         do throws(SyncFailure) {
             try await Downloader(context: engine.context).fetch(
-                base.path, version: subject.version, range: range, into: destination
+                base.path, version: document.subject.version, range: range, into: destination
             ) { arrived in
                 // From now on it counts as being here.
                 reservation.used(arrived)
@@ -145,16 +146,33 @@ extension SyncService {
         }
     }
 
-    /// Forgets what an earlier daemon left of documents that are whole, gone or of another version by now.
-    func sweepArriving() async {
+    /// Forgets what is here of documents that are whole, emptied or gone by now.
+    ///
+    /// - Returns: whether something of such a one stays, as somebody uses it.
+    @discardableResult
+    func sweepArriving() async -> Bool {
+        var isInUse = false
         for id in arriving.items {
             do {
                 let item = try await environment.index.item(id)
                 if let item, case .dataless = item.entry.content { continue }
-                if !arriving.isInUse(id) { arriving.drop(id) }
+                if arriving.dropIdle(id) == nil { isInUse = true }
             } catch {
                 logger.info("a partial document stays", metadata: ["item": "\(id)", "error": "\(error)"])
             }
         }
+        return isInUse
     }
+
+    /// The same after changes of the index, until the task is cancelled.
+    func sweepArriving(after commits: AsyncStream<Void>) async {
+        for await _ in commits where !arriving.items.isEmpty {
+            repeat {
+                // Ends early only when the task is cancelled.
+                try? await environment.clock.sleep(Self.betweenSweeps)
+            } while await sweepArriving() && !Task.isCancelled
+        }
+    }
+
+    private static let betweenSweeps = Duration.seconds(4)
 }

@@ -76,10 +76,10 @@ extension SyncService {
         guard let item = try await reading({ try await self.environment.index.item(id) }) else { return false }
         let path = item.drivePath
         if case .dataless = item.entry.content {
-            guard !arriving.isInUse(item.entry.id) else {
+            guard let wasHere = arriving.dropIdle(item.entry.id) else {
                 throw QuireError(.busy, "\(path) is open in a program", remedy: "Close it and try again.")
             }
-            return arriving.drop(item.entry.id)
+            return wasHere
         }
         guard item.entry.facts.kind == .file, item.entry.facts.size > 0 else { return false }
         if item.isPinned {

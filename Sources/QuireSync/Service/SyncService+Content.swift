@@ -129,12 +129,12 @@ extension SyncService: ContentSource {
     /// - Returns: nil where it has to come whole: the provider has another version, or no parts.
     private func complete(_ place: ArrivingPlace) async throws -> Attempt? {
         let (path, status, context) = (place.item.drivePath, place.status, place.engine.context)
-        guard let document = try await arriving(place), var base = place.item.base else { return nil }
+        guard let use = try await arriving(place), var base = place.item.base else { return nil }
+        // Until it is installed it is not taken for idle.
+        defer { withExtendedLifetime(use) {} }
+        let document = use.document
         context.announce(place.item.entry.path, .isDownloading)
         defer { context.announce(place.item.entry.path, .isDownloading, .downloadingStatus) }
-        // Until it is installed it is not taken for idle.
-        document.enter()
-        defer { document.leave() }
         do throws(SyncFailure) {
             try await document.wait(for: 0..<document.size)
         } catch {

@@ -93,6 +93,7 @@ package final class SyncService: Sendable {
                         try? await environment.clock.sleep(min(environment.settings.settleTime / 3, Self.betweenWakes))
                     }
                 }
+                group.addTask { [commits = environment.index.commits()] in await self.sweepArriving(after: commits) }
                 group.addTask { [space] in await space.run() }
                 group.addTask { await self.pinned.run(self.materialize) }
                 await containersChanged.wait(atMost: .seconds(86_400 * 365), clock: environment.clock)

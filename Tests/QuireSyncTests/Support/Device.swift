@@ -1,3 +1,4 @@
+import CLinux
 import Glibc
 import Logging
 import QuireCoordination
@@ -142,6 +143,15 @@ final class Device {
         stamp(path)
         let status = try tree.requiredStatus(at: path)
         index.record(.contentChanged(status, writersOpen: openForWriting.contains(status.inode)))
+    }
+
+    /// What the driver does where a program empties a dataless document.
+    func empty(_ path: RelativePath) throws {
+        guard truncate(absolute(path), 0) == 0 else { throw StoreError(errno: errno, "empty", "\(path)") }
+        guard removexattr(absolute(path), StoreAttribute.placeholder) == 0 else {
+            throw StoreError(errno: errno, "unmark", "\(path)")
+        }
+        index.record(.contentChanged(try tree.requiredStatus(at: path), writersOpen: false))
     }
 
     /// What a program writes into a file of the store while there is no daemon: the file stays, with its attributes.
