@@ -131,4 +131,52 @@ import Testing
             #expect(try await drive.pendingText() == [])
         }
     }
+
+    @Test("In a directory that was put away and comes back, a document that was saved with a backup has its base again")
+    func savedWhilePutAway() async throws {
+        try await withDrive { drive in
+            try pull("dir", nil, drive)
+            try pull("dir/a", "text", drive)
+            try drive.rename("dir", "dir~")
+            try drive.rename("dir~/a", "dir~/a~")
+            try drive.create("dir~/a", "saved")
+            try await drive.index.settle()
+            try drive.rename("dir~", "dir")
+            #expect(try await drive.item("dir/a").base?.path == "dir/a")
+            #expect(try await drive.item("dir/a~").state == .localOnly)
+            #expect(try await drive.pendingText() == ["dir/a: content metadata"])
+        }
+    }
+
+    @Test(
+        "A placeholder that has such a name for a while keeps its content, whatever it is renamed over",
+        arguments: [true, false])
+    func placeholderOver(isReplacing: Bool) async throws {
+        try await withDrive { drive in
+            drive.isWatched = false
+            try drive.create("film.part", "film")
+            try drive.makePlaceholder("film.part", size: 4)
+            try install("film.part", drive, dataless: true)
+            drive.isWatched = true
+            try pull("doc", "text", drive)
+            let film = try await drive.item("film.part")
+            try drive.rename("film.part", "film~")
+            if !isReplacing { try drive.remove("doc") }
+            try drive.rename("film~", "doc")
+            let item = try await drive.item("doc")
+            #expect(item.id == film.id && item.base?.path == "film.part" && item.local.isDataless)
+            #expect(try await drive.pendingText().sorted() == ["doc: deleted", "doc: moved"])
+        }
+    }
+
+    @Test("An editor's backup over the provider's file of that name is an edit of that")
+    func backupOver() async throws {
+        try await withDrive { drive in
+            try pull("notes", "text", drive)
+            try pull("notes~", "older", drive)
+            try drive.rename("notes", "notes~")
+            try drive.create("notes", "saved")
+            #expect(try await drive.pendingText().sorted() == ["notes: content metadata", "notes~: content metadata"])
+        }
+    }
 }

@@ -57,6 +57,22 @@ struct WritingThroughTests {
         }
     }
 
+    @Test("So is what was removed as the provider's was: back after the cut, it would be a new document")
+    func removed() async throws {
+        try await withDocuments { drive, paths in
+            let before = try drive.present(paths[0])
+            drive.isWatched = false
+            try drive.remove(paths[0])
+            drive.isWatched = true
+            drive.index.record(
+                .committed(
+                    .init(
+                        .removed(parent: try drive.present("a").inode, name: "doc", inode: before.inode), base: nil)))
+            try await drive.index.settle()
+            #expect(drive.faults.writtenThrough == [false])
+        }
+    }
+
     @Test("Of many directories the file system is written through, once for all that came meanwhile")
     func many() async throws {
         try await withDocuments { drive, paths in

@@ -409,9 +409,12 @@ import Testing
     }
 
     @Test(
-        "What is on its way, or asked for, while the document's time is changed here comes all the same",
-        arguments: [true, false])
-    func changedUnderWay(isOnItsWay: Bool) async throws {
+        "What is on its way, or asked for, while the document's time or place is changed here comes all the same",
+        arguments: ["touched", "moved"], [true, false])
+    func changedUnderWay(how: String, isOnItsWay: Bool) async throws {
+        func change(_ device: Device) throws {
+            if how == "moved" { try device.rename("doc", "new") } else { try device.touch("doc") }
+        }
         let (device, faulty) = try await device()
         let (gate, service) = (Gate(), device.service)
         let content = try await open(device)
@@ -423,23 +426,49 @@ import Testing
             faulty.inject(Fault(.fetch, .hold(gate)))
             let reading = Task { try await content.bring(range) }
             await gate.waitForArrivals(1)
-            try device.touch("doc")
+            try change(device)
             #expect(await device.sync() == .settled)
             gate.open()
             try await reading.value
         } else {
             // The provider has it; here it is not known yet.
-            faulty.inject(Fault(.setAttributes, .holdAnswer(gate)))
-            try device.touch("doc")
+            faulty.inject(Fault(how == "moved" ? .move : .setAttributes, .holdAnswer(gate)))
+            try change(device)
             let syncing = Task { await service.syncNow(timeout: nil) }
             await gate.waitForArrivals(1)
+            let asked = faulty.count(.fetch)
             let reading = Task { try await content.bring(range) }
-            try await waitUntil { fetched.contains { $0.contains(range.lowerBound) } }
+            try await waitUntil { faulty.count(.fetch) > asked }
             gate.open()
             try await reading.value
             #expect(await syncing.value == .settled)
         }
         #expect(read(content, range) == part(range))
+    }
+
+    @Test("What was removed here is read to its end; then it is deleted at the provider, or once the user asks for it")
+    func removedWhileRead() async throws {
+        for isAsked in [false, true] {
+            let (device, _) = try await device()
+            let late = 2 * ReadAhead.block + 5..<2 * ReadAhead.block + 15
+            do {
+                let content = try await open(device)
+                try device.remove("doc")
+                clock.advance(.seconds(60))
+                let engine = try #require(device.service.engines.first)
+                _ = await engine.round(isUrgent: false, pulls: false)
+                try await content.bring(late)
+                #expect(read(content, late) == part(late))
+                #expect(memory.contents(at: "doc") != nil)
+                if isAsked {
+                    #expect(await device.sync() == .settled)
+                    #expect(memory.contents(at: "doc") == nil)
+                }
+            }
+            clock.advance(.seconds(60))
+            _ = await device.service.engines.first?.round(isUrgent: false, pulls: false)
+            #expect(memory.contents(at: "doc") == nil)
+        }
     }
 
     @Test("What is installed is the file that was checked, whatever comes to its place meanwhile")

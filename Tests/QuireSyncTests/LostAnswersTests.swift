@@ -123,6 +123,34 @@ import Testing
         #expect(text("doc") == "second")
     }
 
+    @Test(
+        "A document that the provider neither takes nor tells of holds up neither what is sent nor what comes, and is noted once"
+    )
+    func neverTakenOrTold() async throws {
+        let faulty = FaultyProvider(memory)
+        let device = try Device("one", provider: faulty, clock: clock)
+        try device.write("doc", "first")
+        #expect(await device.sync() == .settled)
+        let failure = ProviderError(.unavailable, "the gateway has timed out")
+        for call in [.put, .item] as [ProviderCall] {
+            faulty.inject(Fault(call, .failBefore(failure), path: "new", times: nil))
+        }
+        try device.write("new", "text")
+        for _ in 0..<12 {
+            clock.advance(.seconds(60))
+            _ = await device.sync()
+        }
+        try device.write("doc", "second")
+        memory.edit { $0.write("there", "from elsewhere") }
+        for _ in 0..<2 {
+            clock.advance(.seconds(60))
+            _ = await device.sync()
+        }
+        #expect(text("doc") == "second")
+        #expect(try await device.open("there") == "from elsewhere")
+        #expect(try await device.index.unansweredUploads(.default).count <= 2)
+    }
+
     @Test("A directory that was moved stays one, also where the provider cannot be asked at first")
     func unknownMove() async throws {
         let (device, faulty, memory) = try await forgetful()

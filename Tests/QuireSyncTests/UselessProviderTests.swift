@@ -210,6 +210,27 @@ import Testing
         #expect(memory.contents(at: "large") != nil)
     }
 
+    @Test("A provider that is there and takes nothing is left alone after a few")
+    func busy() async throws {
+        let faulty = FaultyProvider(memory)
+        let device = try Device("one", provider: faulty, clock: clock)
+        #expect(await device.sync() == .settled)
+        for number in 0..<40 {
+            try device.write(RelativePath.root.appending(FileName(unchecked: Array("doc \(number)".utf8))), "text")
+        }
+        faulty.inject(Fault(.put, .failBefore(timeout), times: nil))
+        let engine = try #require(device.service.engines.first)
+        for _ in 0..<5 {
+            clock.advance(.seconds(100))
+            let before = faulty.count(.put)
+            _ = await engine.round(isUrgent: false, pulls: true)
+            #expect(faulty.count(.put) - before <= 8)
+        }
+        faulty.clearFaults()
+        clock.advance(.seconds(100))
+        #expect(await device.sync() == .settled)
+    }
+
     @Test("A document that never comes after a start, as if the provider were away, holds up nothing else")
     func neverFetched() async throws {
         memory.edit { $0.write("doc", "first") }

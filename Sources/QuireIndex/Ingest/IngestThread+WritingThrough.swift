@@ -45,13 +45,15 @@ extension IngestThread {
 }
 
 extension IngestQueue.Entry {
-    /// Inodes of the directories in whose entries sync has changed something that the provider has.
+    /// Inodes of the directories in whose entries sync has changed something that the provider has, or had.
     fileprivate var changedDirectories: [UInt64] {
-        guard case .event(.committed(let commit)) = work, commit.base != nil else { return [] }
+        guard case .event(.committed(let commit)) = work else { return [] }
         switch commit.change {
-        case .installed(let parent, _, _, _): return [parent]
-        case .moved(let fromParent, _, let toParent, _, _): return [fromParent, toParent]
-        case .removed, .attributes: return []
+        // What the provider has no more, nor the index then, would be a new document.
+        case .removed(let parent, _, _): return [parent]
+        case .installed(let parent, _, _, _): return commit.base == nil ? [] : [parent]
+        case .moved(let fromParent, _, let toParent, _, _): return commit.base == nil ? [] : [fromParent, toParent]
+        case .attributes: return []
         }
     }
 }

@@ -78,7 +78,7 @@ final class IngestThread: @unchecked Sendable {
                 noteAttributes(entries)
                 progress.committed(upTo: count)
                 // A steady stream of events must not keep the rescan from ending.
-                if rescan?.hasDirectories == true { stepRescan() }
+                if rescan != nil { stepRescan() }
             }
         }
     }

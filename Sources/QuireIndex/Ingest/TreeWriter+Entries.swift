@@ -105,6 +105,8 @@ extension TreeWriter {
         holder.isPinned = false
         holder.tags = ""
         holder.created = 0
+        // It may have come to the place of another.
+        try adopt(&holder)
         try insert(holder)
         return identity
     }

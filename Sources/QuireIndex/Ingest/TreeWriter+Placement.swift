@@ -51,7 +51,9 @@ extension TreeWriter {
 
     private mutating func placeChildren(of row: ItemRow) throws {
         let directory = DirectoryRow(row)
-        for before in try children(of: row.id) {
+        for id in try children(of: row.id).map(\.id) {
+            // One before it may have taken its base.
+            guard let before = try self.row(id) else { continue }
             var child = before
             try place(&child, in: directory, child.name)
             try updatePlaced(child, before: before)
@@ -60,7 +62,8 @@ extension TreeWriter {
 
     /// A directory has another base, or none: its children have moved with respect to the provider, or no longer.
     mutating func relinkChildren(of row: ItemRow) throws {
-        for before in try children(of: row.id) {
+        for id in try children(of: row.id).map(\.id) {
+            guard let before = try self.row(id) else { continue }
             var child = before
             try adopt(&child)
             let linked = child.base?.id != before.base?.id

@@ -3,9 +3,15 @@ import QuireCore
 
 /// Uploads that were begun: rows of `uploads`.
 extension TreeWriter {
-    /// An upload begins. Earlier ones of the item stay: which of them arrived is not known.
+    /// An upload begins. Earlier ones of the item stay: which of them arrived is not known. Of those of the same content to the
+    /// same place the first and the last do.
     func insert(_ intent: UploadIntent) throws {
         let state = intent.fingerprint
+        let isSame = "item = ?1 AND container = ?2 AND path = ?3 AND size = ?4 AND checksum = ?5"
+        try db.run(
+            "DELETE FROM uploads WHERE \(isSame) AND id > (SELECT min(id) FROM uploads WHERE \(isSame))",
+            .integer(intent.item.rawValue), .text(intent.container.rawValue), .blob(intent.path.bytes),
+            .integer(intent.size.bytes), .blob(intent.checksum.bytes))
         try db.run(
             """
             INSERT INTO uploads (item, container, path, kind, size, checksum, inode, bytes, mtime, ctime, since) \

@@ -58,7 +58,7 @@ struct ItemRow {
     var hasAcknowledgedContent: Bool { acknowledged == local.fingerprint && !writersOpen }
 
     /// Whether this is what editors rename over documents: an ephemeral name, or never uploaded.
-    var isTemporary: Bool { local.kind == .file && (isLocalOnly || base == nil) }
+    var isTemporary: Bool { local.kind == .file && !local.isDataless && (isLocalOnly || base == nil) }
 
     /// Whether the base is at the same place.
     var isAtBasePlace: Bool {

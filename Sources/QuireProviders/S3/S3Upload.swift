@@ -47,7 +47,8 @@ struct S3Upload: Sendable {
         let name = FileName(unchecked: Array(content.checksum.description.utf8))
         let staged = client.address.key(StoreLayout.temporary.appending(name))
         var found = try await client.head(staged)
-        if !isWhole(found) {
+        // What was staged before carries the time and mode of then.
+        if !isWhole(found) || !hasAttributes(found) {
             let uploaded = try await inParts(staged, try await begun(staged), .none)
             if uploaded.status == 404 { throw gone(uploaded) }
             guard uploaded.isSuccess else { return uploaded }
@@ -78,6 +79,10 @@ struct S3Upload: Sendable {
     private func isWhole(_ staged: HTTPAnswer) -> Bool {
         staged.isSuccess && staged.fields["Content-Length"] == "\(content.size.bytes)"
             && staged.fields[S3Metadata.checksum] == content.checksum.description
+    }
+
+    private func hasAttributes(_ staged: HTTPAnswer) -> Bool {
+        [S3Metadata.mtime, S3Metadata.mode].allSatisfy { staged.fields[$0] == fields[$0] }
     }
 
     private func atOnce(within limit: Duration? = nil) async throws(ProviderError) -> HTTPAnswer {

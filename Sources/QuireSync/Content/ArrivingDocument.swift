@@ -25,8 +25,11 @@ final class ArrivingDocument: Sendable {
     private struct State {
         /// Which all have the same bytes; the last is the provider's now.
         var versions: [ProviderVersion]
-        /// How many changes of ours are being made at the provider.
+        /// What the index had of it last.
+        var base: BaseRecord?
+        /// How many changes of ours are being made at the provider, and how many are over.
         var changes = 0
+        var changesMade = 0
         /// Who waits for these to be over.
         var waitingForChanges: [CheckedContinuation<Void, Never>] = []
         var present: RangeSet<Int64>
@@ -97,6 +100,12 @@ final class ArrivingDocument: Sendable {
         var same = content.subject
         same.version = subject.version
         return same == subject && isOf(subject.version)
+    }
+
+    /// What the index had of it last: of one that was removed here, and is read still, it has nothing.
+    var base: BaseRecord? {
+        get { state.withLock { $0.base } }
+        set { state.withLock { $0.base = newValue } }
     }
 
     var size: Int64 { content.subject.size }
@@ -195,6 +204,7 @@ final class ArrivingDocument: Sendable {
     func endChange() {
         let waiting = state.withLock { state in
             state.changes -= 1
+            state.changesMade += 1
             guard state.changes == 0 else { return [CheckedContinuation<Void, Never>]() }
             defer { state.waitingForChanges = [] }
             return state.waitingForChanges
@@ -212,8 +222,8 @@ final class ArrivingDocument: Sendable {
         if mustSave { saveSoon() }
     }
 
-    /// Whether the provider has the bytes in another version than that by now; waits for changes that are being made.
-    private func isFollowed(_ version: ProviderVersion) async -> Bool {
+    /// Waits for changes that are being made; whether some were since there were so many.
+    private func isChanged(since made: Int) async -> Bool {
         await withCheckedContinuation { continuation in
             let isAtRest = state.withLock { state in
                 if state.changes > 0 { state.waitingForChanges.append(continuation) }
@@ -221,7 +231,7 @@ final class ArrivingDocument: Sendable {
             }
             if isAtRest { continuation.resume() }
         }
-        return subject.version != version
+        return state.withLock { $0.changesMade } != made
     }
 
     // MARK: - transfers
@@ -257,7 +267,7 @@ final class ArrivingDocument: Sendable {
     private func transfer(_ number: UInt64, _ run: Range<Int64>) async -> Outcome {
         var start = run.lowerBound
         while true {
-            let version = subject.version
+            let made = state.withLock { $0.changesMade }
             do throws(SyncFailure) {
                 let from = start
                 try await bring(self, from..<run.upperBound) { [weak self] count in
@@ -266,9 +276,10 @@ final class ArrivingDocument: Sendable {
                 note(number, from..<run.upperBound)
                 return .success(())
             } catch {
-                let isFollowed = error.remedy == .look ? await isFollowed(version) : false
+                // It may only be in another place, or another version of the same.
+                let isChanged = error.remedy == .look ? await isChanged(since: made) : false
                 let rest = state.withLock { $0.coming[number]?.lowerBound } ?? run.upperBound
-                if isFollowed, rest < run.upperBound, !Task.isCancelled {
+                if isChanged, rest < run.upperBound, !Task.isCancelled {
                     start = rest
                     continue
                 }

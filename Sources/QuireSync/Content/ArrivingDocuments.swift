@@ -87,6 +87,15 @@ final class ArrivingDocuments: Sendable {
     /// Whether somebody reads the item or waits for it.
     func isInUse(_ item: ItemID) -> Bool { state.withLock { $0.entries[item]?.document }?.isInUse ?? false }
 
+    /// Whether somebody reads the document of a base that was removed here.
+    func isRead(_ base: BaseRecord) -> Bool {
+        let documents = state.withLock { state in state.entries.values.compactMap(\.document) }
+        return documents.contains { document in
+            guard document.isInUse, let known = document.base else { return false }
+            return known.container == base.container && known.path == base.path && document.isOf(base.version)
+        }
+    }
+
     /// How much is here of those that nobody reads or waits for, in bytes.
     var idle: Int64 {
         state.withLock { state in

@@ -10,16 +10,29 @@ extension SyncContext {
     ///   - item: nil where there is none any more.
     ///   - isSure: whether the provider's answer is of the content that was expected, and of no other that another
     ///     program put in its place at the same time; else the checksums tell.
-    func keepingArrived(
-        _ item: ItemID?, _ base: BaseRecord, isSure: Bool, _ change: () async throws(SyncFailure) -> RemoteItem
-    ) async throws(SyncFailure) -> RemoteItem {
-        guard let item, base.kind == .file, arriving.isKnown(item) else { return try await change() }
+    ///   - record: notes in the index what the change has made.
+    func keepingArrived<Recorded>(
+        _ item: ItemID?, _ base: BaseRecord, isSure: Bool, _ change: () async throws(SyncFailure) -> RemoteItem,
+        record: (RemoteItem) -> Recorded
+    ) async throws(SyncFailure) -> Recorded {
+        guard let item, base.kind == .file, arriving.isKnown(item) else { return record(try await change()) }
         let document = arriving.beginChange(item)
         defer { document?.endChange() }
         let changed = try await change()
-        guard changed.version != base.version, changed.size.bytes == base.size else { return changed }
+        await follow(item, base, changed, isSure: isSure)
+        let recorded = record(changed)
+        guard document != nil else { return recorded }
+        // What waits for the change to be over asks the index where the document is then.
+        do { try await index.settle() } catch {
+            logger.info("the index is behind", metadata: ["error": "\(error)"])
+        }
+        return recorded
+    }
+
+    private func follow(_ item: ItemID, _ base: BaseRecord, _ changed: RemoteItem, isSure: Bool) async {
+        guard changed.version != base.version, changed.size.bytes == base.size else { return }
         let isSame = base.checksum.flatMap { known in changed.checksum.map { $0 == known } }
-        guard isSame ?? isSure else { return changed }
+        guard isSame ?? isSure else { return }
         let arriving = arriving
         do throws(SyncFailure) {
             try await store { () throws(StoreError) in try arriving.follow(item, base.version, changed.version) }
@@ -27,6 +40,5 @@ extension SyncContext {
             // It comes anew.
             logger.info("what is here of a document is not kept", metadata: ["item": "\(item)", "error": "\(error)"])
         }
-        return changed
     }
 }

@@ -167,12 +167,13 @@ extension ChangeSender {
             try await TransitNotes(context: context).insert(item, from: from, to: to)
         }
         do throws(SyncFailure) {
-            let moved = try await context.keepingArrived(item, base, isSure: false) { () throws(SyncFailure) in
+            return try await context.keepingArrived(item, base, isSure: false) { () throws(SyncFailure) in
                 try await context.ask { () throws(ProviderError) in
                     try await context.provider.move(from, to: to, expecting: base.knownVersion)
                 }
+            } record: { moved in
+                context.recordMove(of: base, from, to: moved)
             }
-            return context.recordMove(of: base, from, to: moved)
         } catch {
             // It may have happened all the same.
             if [.offline, .cancelled, .park].contains(error.remedy) {
@@ -280,12 +281,13 @@ extension ChangeSender {
             context.acknowledge(local.id, same, fingerprint: local.fingerprint, known: local.fingerprint)
             return
         }
-        let item = try await context.keepingArrived(local.id, base, isSure: true) { () throws(SyncFailure) in
+        try await context.keepingArrived(local.id, base, isSure: true) { () throws(SyncFailure) in
             try await context.ask { () throws(ProviderError) in
                 try await context.provider.setAttributes(path, attributes, expecting: base.version)
             }
+        } record: { item in
+            acknowledge(local, item, checksum: base.checksum, fingerprint: local.fingerprint, sent: attributes)
         }
-        acknowledge(local, item, checksum: base.checksum, fingerprint: local.fingerprint, sent: attributes)
     }
 
     /// A directory that was removed and made anew here is the provider's only as long as that has not lost it meanwhile: by

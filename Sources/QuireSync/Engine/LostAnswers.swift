@@ -40,6 +40,8 @@ struct LostAnswers: Sendable {
         // Answers that came may be on their way into the index.
         try await context.index.settle()
         var uploads = try await context.index.unansweredUploads(context.container.id)
+        // Each attempt is an upload of its own.
+        let begun = Dictionary(uploads.map { ($0.intent.item, $0.since) }) { min($0, $1) }
         if !again { uploads.removeAll { context.openQuestions.contains($0.row) } }
         for upload in uploads {
             do throws(SyncFailure) {
@@ -49,7 +51,7 @@ struct LostAnswers: Sendable {
                 if error.remedy == .offline || error.remedy == .cancelled { throw error }
                 // Asked again with the next pull.
                 context.logger.info("an upload's fate is not known", metadata: ["error": "\(error.message)"])
-                if isAwaited(error, since: upload.since) { unknown = error }
+                if isAwaited(error, since: begun[upload.intent.item] ?? upload.since) { unknown = error }
             }
         }
         if found > 0 { try await context.index.settle() }

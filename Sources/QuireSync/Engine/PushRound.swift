@@ -153,6 +153,8 @@ extension PushRound {
         {
             quiet = max(quiet, context.settings.openFileQuietTime)
         }
+        // Programs read on what was removed, unless the user asks for all to be sent.
+        if change.local == nil, !isUrgent, let base = change.base, context.arriving.isRead(base) { return quiet }
         let idle = now.since(change.since)
         // A clock that was set back must not hold anything up.
         return idle >= .zero && idle < quiet ? quiet - idle : nil
@@ -221,7 +223,7 @@ extension PushRound {
         switch outcome {
         case .sent: course.succeeded()
         case .stop(let failure):
-            if let subject = changes[step.item].subject,
+            if !course.failedAsIfAway(), let subject = changes[step.item].subject,
                 await context.parkSuspect(subject, failure, course) != nil
             {
                 return .parked

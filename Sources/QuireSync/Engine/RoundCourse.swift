@@ -7,6 +7,8 @@ final class RoundCourse: Sendable {
     private struct State {
         var end: SyncFailure?
         var isInDoubt = true
+        /// See `failedAsIfAway`.
+        var absences = 0
         var isLooking = false
     }
 
@@ -29,7 +31,7 @@ final class RoundCourse: Sendable {
 
     func succeeded() {
         failures.end()
-        state.withLock { $0.isInDoubt = false }
+        state.withLock { ($0.isInDoubt, $0.absences) = (false, 0) }
     }
 
     /// How many are to be tried at one time, where there may be `most`: a provider that may be of no use is not asked by all
@@ -51,6 +53,17 @@ final class RoundCourse: Sendable {
     func lookEnds() async {
         guard state.withLock({ $0.isLooking }) else { return }
         await looks.run {}
+    }
+
+    /// Notes a step that failed as if the provider were away, which it may not be.
+    ///
+    /// - Returns: whether so many did, one after the other, that the round is to end all the same: a provider that wants to
+    ///   be left alone for a while is.
+    func failedAsIfAway() -> Bool {
+        state.withLock { state in
+            state.absences += 1
+            return state.absences >= Self.carefully
+        }
     }
 
     /// Notes a step that the provider refused; see `FailureRun.note`.

@@ -10,6 +10,8 @@ struct TransitNotes: Sendable {
         var item: ItemID
         var from: WirePath
         var to: WirePath
+        /// When it was asked for, in nanoseconds.
+        var since: Int64
     }
 
     private var key: String { "transit.\(context.container.id)" }
@@ -18,7 +20,9 @@ struct TransitNotes: Sendable {
     func insert(_ item: ItemID, from: RelativePath, to: RelativePath) async throws(SyncFailure) {
         do {
             let notes = try await notes() ?? []
-            let data = try JSONEncoder().encode(notes + [Note(item: item, from: WirePath(from), to: WirePath(to))])
+            let since = context.clock.now().nanoseconds
+            let note = Note(item: item, from: WirePath(from), to: WirePath(to), since: since)
+            let data = try JSONEncoder().encode(notes + [note])
             try await context.index.setValue(key, String(decoding: data, as: UTF8.self))
         } catch {
             throw SyncFailure(.later, "\(error)")
@@ -37,7 +41,8 @@ struct TransitNotes: Sendable {
             let (from, to) = (note.from.path, note.to.path)
             guard let base = try await context.index.item(note.item)?.base, base.path == from else { continue }
             context.openMoves.insert(
-                OpenMove(item: note.item, from: from, to: to, base: base, since: context.clock.now()))
+                OpenMove(
+                    item: note.item, from: from, to: to, base: base, since: FileTime(nanoseconds: note.since)))
         }
         return true
     }

@@ -84,7 +84,7 @@ extension SyncService {
     /// The document at a place, made where nobody uses it yet, to be used.
     func arriving(_ place: ArrivingPlace) async throws(SyncFailure) -> ArrivingUse? {
         let (engine, subject, arriving) = (place.engine, place.subject, arriving)
-        return try await engine.context.store { () throws(StoreError) in
+        let use = try await engine.context.store { () throws(StoreError) in
             try arriving.document(subject) { (directory, staging) throws(StoreError) in
                 try ArrivingDocument(
                     subject, in: directory, staging: staging, pool: self.pool, board: self.transfers,
@@ -95,6 +95,8 @@ extension SyncService {
                     noted: { arriving.noteArrival(of: subject.item) }, whole: { self.settle(subject.item) })
             }
         }
+        use.document.base = place.item.base
+        return use
     }
 
     /// Brings a range into the file of an arriving document.
@@ -106,10 +108,14 @@ extension SyncService {
             throw SyncFailure(.later, "\(error)")
         }
         let item = document.subject.item
-        let base: BaseRecord?
-        do { base = try await environment.index.item(item)?.base } catch {
+        var base = document.base
+        do {
+            // Removed here: its deletion waits as long as it is read.
+            if let found = try await environment.index.item(item) { base = found.base }
+        } catch {
             throw SyncFailure(.later, "\(error)")
         }
+        document.base = base
         guard let base, document.isOf(base.version) else {
             throw SyncFailure(.look, "the provider has another version of it now", errno: ESTALE)
         }

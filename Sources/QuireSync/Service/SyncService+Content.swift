@@ -142,6 +142,9 @@ extension SyncService: ContentSource {
             arriving.drop(place.subject.item)
             return nil
         }
+        // Its time, mode or place may have been changed at the provider meanwhile.
+        guard let present = try await presentBase(of: document, context) else { return .busy }
+        base = present
         var (mtime, mode) = (status.mtime, status.mode & 0o777)
         let isListed = context.isOnlyListed(base, status)
         // Some stores tell the checksum to whoever looks at the document alone.
@@ -161,6 +164,7 @@ extension SyncService: ContentSource {
             arriving.drop(place.subject.item)
             throw Self.isCorrupt(path)
         }
+        guard try await presentBase(of: document, context) == present else { return .busy }
         base.checksum = found
         let documents = arriving
         let taken = try await context.store { () throws(StoreError) in try documents.take(document) }
@@ -180,6 +184,19 @@ extension SyncService: ContentSource {
         try await context.store { () throws(StoreError) in try documents.putBack(taken, of: document) }
         if let failure { throw failure }
         return .busy
+    }
+
+    /// What the index has of a document now; nil where that is another version.
+    private func presentBase(
+        of document: ArrivingDocument, _ context: SyncContext
+    ) async throws(SyncFailure) -> BaseRecord? {
+        do {
+            try await environment.index.settle()
+            let base = try await environment.index.item(document.subject.item)?.base
+            return base.flatMap { document.isOf($0.version) ? $0 : nil }
+        } catch {
+            throw SyncFailure(.later, "\(error)")
+        }
     }
 
     private static func isCorrupt(_ path: RelativePath) -> SyncFailure {

@@ -35,6 +35,23 @@ struct S3StagedUploadTests {
         #expect(server.with { $0.log }.contains("DELETE \(Self.staged)") == isRemoved)
     }
 
+    @Test("What was staged with another time or mode than the document has by now is staged anew")
+    func otherAttributes() async throws {
+        let server = try S3StandIn(.encoded, [])
+        server.with { $0.staged = [Self.staged: (Self.size, Self.checksum)] }
+        var abilities = S3Abilities()
+        (abilities.createsOnce, abilities.copiesChecked) = (true, true)
+        let haste = S3Haste()
+        haste.noteSlow()
+        let upload = S3Upload(
+            client: server.client, abilities: abilities, path: "d",
+            content: UploadContent(snapshotPath: "/nowhere", size: ByteCount(Self.size), checksum: Self.checksum),
+            fields: [S3Metadata.mode: "755"], condition: .absent, haste: haste, mostInOne: S3Upload.mostInOne)
+        // There is nothing to be sent.
+        await #expect(throws: ProviderError.self) { try await upload.run() }
+        #expect(!server.with { $0.log }.contains { $0.hasPrefix("PUT /b/d") })
+    }
+
     private static let now = HTTPDate.parse("Sun, 22 Nov 2026 10:00:00 GMT") ?? .unknown
 
     @Test(
