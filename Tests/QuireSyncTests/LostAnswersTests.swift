@@ -331,4 +331,31 @@ extension LostAnswersTests {
         #expect(try await device.open("a") == "of b")
         #expect(try await device.open("b") == "of a")
     }
+
+    @Test(
+        "A document that was to be moved by a copy and a deletion has one name, where the daemon ended between both",
+        arguments: [true, false])
+    func halfMovedAtTheEnd(isCopied: Bool) async throws {
+        var capabilities = MemoryProvider.full
+        (capabilities.stableIdentifiers, capabilities.directoryMoves) = (false, false)
+        let memory = MemoryProvider(capabilities: capabilities)
+        let faulty = FaultyProvider(memory)
+        let device = try Device("one", provider: faulty, clock: clock)
+        try device.write("old", "text")
+        #expect(await device.sync() == .settled)
+        try device.rename("old", "new")
+        faulty.inject(Fault(.move, .failBefore(cut)))
+        clock.advance(.seconds(20))
+        #expect(await device.sync() != .settled)
+        if isCopied {
+            let time = try device.tree.requiredStatus(at: "new").mtime
+            memory.edit { $0.write("new", .file(Array("text".utf8)), mtime: time) }
+            faulty.tell(ContentChecksum.sha256(of: Array("text".utf8)), of: "new")
+        }
+        let service = device.restartedService(faulty)
+        clock.advance(.seconds(100))
+        #expect(await service.syncNow(timeout: nil) == .settled)
+        #expect(memory.items.map(\.path) == ["new"])
+        #expect(try Array(device.listing().keys) == ["new"])
+    }
 }

@@ -163,9 +163,8 @@ extension ChangeSender {
     private func move(
         _ base: BaseRecord, _ from: RelativePath, _ to: RelativePath, of item: ItemID?
     ) async throws(SyncFailure) -> BaseRecord {
-        if let item, to.name.map(TransitName.matches) == true {
-            try await TransitNotes(context: context).insert(item, from: from, to: to)
-        }
+        let notes = MoveNotes(context: context)
+        if let item, notes.isNeeded(base, to: to) { try await notes.insert(item, from: from, to: to) }
         do throws(SyncFailure) {
             return try await context.keepingArrived(item, base, isSure: false) { () throws(SyncFailure) in
                 try await context.ask { () throws(ProviderError) in

@@ -61,7 +61,7 @@ struct LostAnswers: Sendable {
     /// A directory whose move happened and is not known is taken for one that is gone, with all in it, and for another.
     private func findMoves(_ unknown: inout SyncFailure?) async throws -> Int {
         var found = 0
-        let notes = TransitNotes(context: context)
+        let notes = MoveNotes(context: context)
         let isNoted = try await notes.read()
         for move in context.openMoves.all {
             do throws(SyncFailure) {

@@ -13,7 +13,7 @@ struct OpenMove: Sendable, Hashable {
     var since: FileTime
 }
 
-/// The moves whose fate is not known. In memory: after a crash they are found out by what lies where, and by `TransitNotes`.
+/// The moves whose fate is not known. In memory: after a crash they are found out by what lies where, and by `MoveNotes`.
 final class OpenMoves: Sendable {
     /// Innermost lock: nothing else is taken while it is held.
     private let moves = Lock<[OpenMove]>([])

@@ -10,6 +10,19 @@ struct S3StagedUploadTests {
     private static let size: Int64 = 40 << 20
     private static let staged = "/b/.quire/tmp/\(checksum)"
 
+    /// Of a document whose content lies at the server already, and not here.
+    private func stagedUpload(_ server: S3StandIn, fields: HTTPFields) -> S3Upload {
+        server.with { $0.staged = [Self.staged: (Self.size, Self.checksum)] }
+        var abilities = S3Abilities()
+        (abilities.createsOnce, abilities.copiesChecked) = (true, true)
+        let haste = S3Haste()
+        haste.noteSlow()
+        return S3Upload(
+            client: server.client, abilities: abilities, path: "d",
+            content: UploadContent(snapshotPath: "/nowhere", size: ByteCount(Self.size), checksum: Self.checksum),
+            fields: fields, condition: .absent, haste: haste, mostInOne: S3Upload.mostInOne)
+    }
+
     @Test(
         "What was staged is removed once it is of no use, and not for a copy that failed",
         arguments: [
@@ -21,15 +34,7 @@ struct S3StagedUploadTests {
         ])
     func failedCopy(status: String, body: String, isRemoved: Bool) async throws {
         let server = try S3StandIn(.encoded, [.init(beginning: "PUT /b/d", status: status, body: body)])
-        server.with { $0.staged = [Self.staged: (Self.size, Self.checksum)] }
-        var abilities = S3Abilities()
-        (abilities.createsOnce, abilities.copiesChecked) = (true, true)
-        let haste = S3Haste()
-        haste.noteSlow()
-        let upload = S3Upload(
-            client: server.client, abilities: abilities, path: "d",
-            content: UploadContent(snapshotPath: "/nowhere", size: ByteCount(Self.size), checksum: Self.checksum),
-            fields: [:], condition: .absent, haste: haste, mostInOne: S3Upload.mostInOne)
+        let upload = stagedUpload(server, fields: [:])
         let answer = try await upload.run()
         #expect(answer.isSuccess == (body.contains("CopyObjectResult")))
         #expect(server.with { $0.log }.contains("DELETE \(Self.staged)") == isRemoved)
@@ -38,15 +43,7 @@ struct S3StagedUploadTests {
     @Test("What was staged with another time or mode than the document has by now is staged anew")
     func otherAttributes() async throws {
         let server = try S3StandIn(.encoded, [])
-        server.with { $0.staged = [Self.staged: (Self.size, Self.checksum)] }
-        var abilities = S3Abilities()
-        (abilities.createsOnce, abilities.copiesChecked) = (true, true)
-        let haste = S3Haste()
-        haste.noteSlow()
-        let upload = S3Upload(
-            client: server.client, abilities: abilities, path: "d",
-            content: UploadContent(snapshotPath: "/nowhere", size: ByteCount(Self.size), checksum: Self.checksum),
-            fields: [S3Metadata.mode: "755"], condition: .absent, haste: haste, mostInOne: S3Upload.mostInOne)
+        let upload = stagedUpload(server, fields: [S3Metadata.mode: "755"])
         // There is nothing to be sent.
         await #expect(throws: ProviderError.self) { try await upload.run() }
         #expect(!server.with { $0.log }.contains { $0.hasPrefix("PUT /b/d") })

@@ -1,9 +1,14 @@
 import FoundationEssentials
 import QuireCore
 
-/// Moves to a name between two places (`TransitName`), written down before they are asked for: where a provider has no
-/// identifiers, nothing else tells the next daemon whose document has such a name.
-struct TransitNotes: Sendable {
+/// Moves of which a daemon that ends in the middle leaves no other trace, written down before they are asked for:
+///
+/// - to a name between two places (`TransitName`): where a provider has no identifiers, nothing tells the next daemon whose
+///   document has such a name;
+/// - of a document by a copy and a deletion: both names have it in between, and neither tells that it is the other.
+///
+/// Moves are made one after the other, so that the last of them are enough.
+struct MoveNotes: Sendable {
     let context: SyncContext
 
     private struct Note: Codable {
@@ -14,7 +19,16 @@ struct TransitNotes: Sendable {
         var since: Int64
     }
 
-    private var key: String { "transit.\(context.container.id)" }
+    private var key: String { "moves.\(context.container.id)" }
+
+    /// What was asked for before, and is not known yet, is among the open moves of this daemon, too.
+    private static let most = 64
+
+    /// Whether a move is to be noted.
+    func isNeeded(_ base: BaseRecord, to: RelativePath) -> Bool {
+        let isByCopy = base.kind == .file && !context.provider.capabilities.directoryMoves
+        return isByCopy || to.name.map(TransitName.matches) == true
+    }
 
     /// Notes that an item is about to be moved.
     func insert(_ item: ItemID, from: RelativePath, to: RelativePath) async throws(SyncFailure) {
@@ -22,7 +36,7 @@ struct TransitNotes: Sendable {
             let notes = try await notes() ?? []
             let since = context.clock.now().nanoseconds
             let note = Note(item: item, from: WirePath(from), to: WirePath(to), since: since)
-            let data = try JSONEncoder().encode(notes + [note])
+            let data = try JSONEncoder().encode(notes.suffix(Self.most - 1) + [note])
             try await context.index.setValue(key, String(decoding: data, as: UTF8.self))
         } catch {
             throw SyncFailure(.later, "\(error)")
