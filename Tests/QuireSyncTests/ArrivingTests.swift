@@ -471,6 +471,26 @@ import Testing
         }
     }
 
+    @Test("What takes the place of a document that is read on goes up, and a look for somebody else deletes nothing")
+    func replacedWhileRead() async throws {
+        let (device, _) = try await device()
+        let engine = try #require(device.service.engines.first)
+        func round(isUrgent: Bool) async {
+            clock.advance(.seconds(60))
+            _ = await engine.round(isUrgent: isUrgent, pulls: true)
+        }
+        try device.write("other", "edited")
+        await round(isUrgent: false)
+        let content = try await open(device)
+        try device.remove("doc")
+        await round(isUrgent: true)
+        #expect(memory.contents(at: "doc") == bytes)
+        try device.rename("other", "doc")
+        for _ in 0..<3 { await round(isUrgent: false) }
+        #expect(memory.contents(at: "doc") == Array("edited".utf8) && memory.contents(at: "other") == nil)
+        withExtendedLifetime(content) {}
+    }
+
     @Test("What is installed is the file that was checked, whatever comes to its place meanwhile")
     func droppedMeanwhile() async throws {
         let (device, _) = try await device()

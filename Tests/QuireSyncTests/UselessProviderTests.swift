@@ -210,6 +210,40 @@ import Testing
         #expect(memory.contents(at: "large") != nil)
     }
 
+    @Test("Nor do many of them")
+    func manyNeverSent() async throws {
+        let faulty = FaultyProvider(memory)
+        let device = try Device("one", provider: faulty, clock: clock)
+        #expect(await device.sync() == .settled)
+        for number in 0..<10 {
+            let path = RelativePath.root.appending(FileName(unchecked: Array("large \(number)".utf8)))
+            faulty.inject(Fault(.put, .failBefore(timeout), path: path, times: nil))
+            try device.write(path, "text")
+        }
+        let engine = try #require(device.service.engines.first)
+        func rounds() async {
+            for _ in 0..<20 {
+                clock.advance(.seconds(10))
+                _ = await engine.round(isUrgent: false, pulls: true)
+            }
+        }
+        await rounds()
+        memory.edit { $0.write("theirs", "text") }
+        for number in 0..<5 {
+            try device.write(RelativePath.root.appending(FileName(unchecked: [UInt8(0x61 + number)])), "text")
+        }
+        await rounds()
+        #expect(try device.tree.status(at: "theirs") != nil)
+        for number in 0..<5 {
+            #expect(memory.contents(at: RelativePath.root.appending(FileName(unchecked: [UInt8(0x61 + number)]))) != nil)
+        }
+        guard case .unresolved([], let errors, 0) = await device.sync() else {
+            Issue.record("sync did not say what fails")
+            return
+        }
+        #expect(errors.count == 10)
+    }
+
     @Test("A provider that is there and takes nothing is left alone after a few")
     func busy() async throws {
         let faulty = FaultyProvider(memory)

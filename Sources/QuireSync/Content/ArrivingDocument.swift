@@ -217,6 +217,8 @@ final class ArrivingDocument: Sendable {
         let mustSave = state.withLock { state in
             guard state.versions.last == former, former != version else { return false }
             state.versions = state.versions.suffix(Self.mostVersions - 1) + [version]
+            // Perhaps nobody used it when the change began.
+            state.changesMade += 1
             return true
         }
         if mustSave { saveSoon() }

@@ -41,7 +41,8 @@ struct LostAnswers: Sendable {
         try await context.index.settle()
         var uploads = try await context.index.unansweredUploads(context.container.id)
         // Each attempt is an upload of its own.
-        let begun = Dictionary(uploads.map { ($0.intent.item, $0.since) }) { min($0, $1) }
+        let untold = uploads.filter { !context.openQuestions.contains($0.row) }
+        let begun = Dictionary(untold.map { ($0.intent.item, $0.since) }) { min($0, $1) }
         if !again { uploads.removeAll { context.openQuestions.contains($0.row) } }
         for upload in uploads {
             do throws(SyncFailure) {
@@ -82,7 +83,10 @@ struct LostAnswers: Sendable {
             context.openMoves.remove(move)
         }
         if found > 0 { try await context.index.settle() }
-        if isNoted, unknown == nil { try await notes.clear() }
+        if isNoted, unknown == nil {
+            try await notes.clear()
+            context.openMoves.forgetReopened()
+        }
         return found
     }
 

@@ -15,8 +15,6 @@ struct MoveNotes: Sendable {
         var item: ItemID
         var from: WirePath
         var to: WirePath
-        /// When it was asked for, in nanoseconds.
-        var since: Int64
     }
 
     private var key: String { "moves.\(context.container.id)" }
@@ -34,8 +32,7 @@ struct MoveNotes: Sendable {
     func insert(_ item: ItemID, from: RelativePath, to: RelativePath) async throws(SyncFailure) {
         do {
             let notes = try await notes() ?? []
-            let since = context.clock.now().nanoseconds
-            let note = Note(item: item, from: WirePath(from), to: WirePath(to), since: since)
+            let note = Note(item: item, from: WirePath(from), to: WirePath(to))
             let data = try JSONEncoder().encode(notes.suffix(Self.most - 1) + [note])
             try await context.index.setValue(key, String(decoding: data, as: UTF8.self))
         } catch {
@@ -54,9 +51,8 @@ struct MoveNotes: Sendable {
         for note in notes where !known.contains(note.to.path) {
             let (from, to) = (note.from.path, note.to.path)
             guard let base = try await context.index.item(note.item)?.base, base.path == from else { continue }
-            context.openMoves.insert(
-                OpenMove(
-                    item: note.item, from: from, to: to, base: base, since: FileTime(nanoseconds: note.since)))
+            context.openMoves.reopen(
+                OpenMove(item: note.item, from: from, to: to, base: base, since: context.clock.now()))
         }
         return true
     }

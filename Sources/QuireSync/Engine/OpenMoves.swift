@@ -15,18 +15,37 @@ struct OpenMove: Sendable, Hashable {
 
 /// The moves whose fate is not known. In memory: after a crash they are found out by what lies where, and by `MoveNotes`.
 final class OpenMoves: Sendable {
+    private struct State {
+        var moves: [OpenMove] = []
+        /// See `reopen`, by the new places.
+        var reopened: [RelativePath: FileTime] = [:]
+    }
+
     /// Innermost lock: nothing else is taken while it is held.
-    private let moves = Lock<[OpenMove]>([])
+    private let state = Lock(State())
 
     /// The oldest first.
-    var all: [OpenMove] { moves.withLock { $0 } }
+    var all: [OpenMove] { state.withLock { $0.moves } }
 
-    func insert(_ move: OpenMove) {
-        moves.withLock { moves in
-            moves.removeAll { $0.from == move.from }
-            moves.append(move)
+    func insert(_ move: OpenMove) { state.withLock { Self.insert(move, &$0) } }
+
+    /// The same of one that was written down: it counts from when that was first read.
+    func reopen(_ move: OpenMove) {
+        state.withLock { state in
+            var move = move
+            move.since = state.reopened[move.to] ?? move.since
+            state.reopened[move.to] = move.since
+            Self.insert(move, &state)
         }
     }
 
-    func remove(_ move: OpenMove) { moves.withLock { moves in moves.removeAll { $0 == move } } }
+    private static func insert(_ move: OpenMove, _ state: inout State) {
+        state.moves.removeAll { $0.from == move.from }
+        state.moves.append(move)
+    }
+
+    func remove(_ move: OpenMove) { state.withLock { state in state.moves.removeAll { $0 == move } } }
+
+    /// All is found out.
+    func forgetReopened() { state.withLock { $0.reopened = [:] } }
 }

@@ -30,6 +30,11 @@ struct PushRound: Sendable {
     let context: SyncContext
     /// Somebody waits (`quire sync`): deletions wait no longer than edits do, files that are open are sent as they are.
     let isUrgent: Bool
+    /// The user asked for all: what was removed is deleted, whoever reads on.
+    var isAsked = false
+
+    /// For how long a provider is left alone that takes nothing.
+    private static let rest = Duration.seconds(1)
 
     func run() async throws -> PushResult {
         try await context.index.settle()
@@ -52,6 +57,10 @@ struct PushRound: Sendable {
                 refused.formUnion(try await send(order, due.map(\.change), course, &result))
                 // The next part is made from what this one led to.
                 if part.next != nil { try await context.index.settle() }
+            }
+            if course.isResting {
+                result.wait(until: context.clock.now().advanced(by: Self.rest))
+                break
             }
             start = part.next
         }
@@ -90,11 +99,12 @@ extension PushRound {
         _ part: PendingPart, _ refused: Set<ParkedSubject>, _ result: inout PushResult
     ) -> [Due] {
         let now = context.clock.now()
+        let read = isAsked ? [] : readOn(part)
         var due: [Due?] = []
         for (position, change) in part.changes.enumerated() {
             var count = PushResult()
             let isRefused = change.subject.map(refused.contains) ?? true
-            let item = isRefused ? nil : ready(change, now, &count)
+            let item = isRefused ? nil : ready(change, now, isReadOn: read.contains(position), &count)
             due.append(part.needs[position] == nil ? nil : item.map { Due(change: change, item: $0) })
             guard position < part.asked else { continue }
             result.failed += count.failed
@@ -105,8 +115,25 @@ extension PushRound {
         return due.compactMap(\.self)
     }
 
+    /// The deletions of documents that programs read on, but for those that something else than deletions waits for.
+    private func readOn(_ part: PendingPart) -> Set<Int> {
+        let read = part.changes.indices.filter { position in
+            guard part.changes[position].local == nil, let base = part.changes[position].base else { return false }
+            return context.arriving.isRead(base)
+        }
+        guard !read.isEmpty else { return [] }
+        var needed: Set<Int> = []
+        var next = part.changes.indices.filter { part.changes[$0].local != nil }
+        while let position = next.popLast() {
+            for other in part.needs[position] ?? [] where needed.insert(other).inserted { next.append(other) }
+        }
+        return Set(read).subtracting(needed)
+    }
+
     /// What to send of the change; nil when it cannot go now.
-    private func ready(_ change: PendingChange, _ now: FileTime, _ result: inout PushResult) -> PushItem? {
+    private func ready(
+        _ change: PendingChange, _ now: FileTime, isReadOn: Bool, _ result: inout PushResult
+    ) -> PushItem? {
         guard let subject = change.subject else { return nil }
         if change.isInTransit {
             result.needsLook = true
@@ -118,6 +145,10 @@ extension PushRound {
         }
         if let wait = waitingTime(change, now) {
             result.wait(until: now.advanced(by: wait))
+            return nil
+        }
+        if isReadOn {
+            result.wait(until: now.advanced(by: context.settings.deletionSettleTime))
             return nil
         }
         return pushItem(change)
@@ -153,8 +184,6 @@ extension PushRound {
         {
             quiet = max(quiet, context.settings.openFileQuietTime)
         }
-        // Programs read on what was removed, unless the user asks for all to be sent.
-        if change.local == nil, !isUrgent, let base = change.base, context.arriving.isRead(base) { return quiet }
         let idle = now.since(change.since)
         // A clock that was set back must not hold anything up.
         return idle >= .zero && idle < quiet ? quiet - idle : nil
@@ -219,13 +248,15 @@ extension PushRound {
     {
         await course.lookEnds()
         if let failure = course.end { return .stop(failure) }
+        if course.isResting { return .noRoom }
         let outcome = await ChangeSender(context: context, isUrgent: isUrgent).send(step, changes)
         switch outcome {
         case .sent: course.succeeded()
         case .stop(let failure):
-            if !course.failedAsIfAway(), let subject = changes[step.item].subject,
+            if let subject = changes[step.item].subject,
                 await context.parkSuspect(subject, failure, course) != nil
             {
+                course.noteAbsence()
                 return .parked
             }
             course.stop(failure)

@@ -7,7 +7,7 @@ final class RoundCourse: Sendable {
     private struct State {
         var end: SyncFailure?
         var isInDoubt = true
-        /// See `failedAsIfAway`.
+        /// See `noteAbsence`.
         var absences = 0
         var isLooking = false
     }
@@ -55,16 +55,12 @@ final class RoundCourse: Sendable {
         await looks.run {}
     }
 
-    /// Notes a step that failed as if the provider were away, which it may not be.
-    ///
-    /// - Returns: whether so many did, one after the other, that the round is to end all the same: a provider that wants to
-    ///   be left alone for a while is.
-    func failedAsIfAway() -> Bool {
-        state.withLock { state in
-            state.absences += 1
-            return state.absences >= Self.carefully
-        }
-    }
+    /// Notes a step that failed as if the provider were away, which it is not.
+    func noteAbsence() { state.withLock { $0.absences += 1 } }
+
+    /// Whether so many did, one after the other, that a provider that wants to be left alone for a while is: the rest of the
+    /// round is not tried.
+    var isResting: Bool { state.withLock { $0.absences >= Self.carefully } }
 
     /// Notes a step that the provider refused; see `FailureRun.note`.
     func failed() -> Bool {

@@ -151,13 +151,15 @@ final class SyncEngine: Sendable {
     }
 
     /// Pushes what is due, and pulls if asked or needed. One at a time; others wait their turn.
-    /// - Parameter isUrgent: also when the provider was not there a moment ago.
-    func round(isUrgent: Bool, pulls: Bool) async -> RoundReport {
+    /// - Parameters:
+    ///   - isUrgent: also when the provider was not there a moment ago.
+    ///   - isAsked: the user wants all to be sent, what programs are still at included.
+    func round(isUrgent: Bool, pulls: Bool, isAsked: Bool = false) async -> RoundReport {
         // Whoever asks for it: it reads and writes the store, and goes on where it is.
         await withTaskExecutorPreference(context.pool) {
             await gate.run {
                 let report = await context.pause.unlessPaused {
-                    await self.serialRound(isUrgent: isUrgent, pulls: pulls)
+                    await self.serialRound(isUrgent, pulls: pulls, isAsked: isAsked)
                 }
                 var result = report ?? RoundReport()
                 result.pause = context.pause.end
@@ -166,7 +168,7 @@ final class SyncEngine: Sendable {
         }
     }
 
-    private func serialRound(isUrgent: Bool, pulls: Bool) async -> RoundReport {
+    private func serialRound(_ isUrgent: Bool, pulls: Bool, isAsked: Bool) async -> RoundReport {
         var report = RoundReport()
         // Whoever asked may have found it before.
         guard !isRetired else { return report }
@@ -185,7 +187,7 @@ final class SyncEngine: Sendable {
                 context.retries.adopt(parked.map(\.subject))
                 report.pull = try await pull()
             }
-            report.push = try await push(isUrgent)
+            report.push = try await push(isUrgent, isAsked)
             try await tellOthers(isUrgent)
             let mustPull = state.withLock { state in
                 // What is to be looked at may be in the store, with nothing changed at the provider.
@@ -304,9 +306,9 @@ final class SyncEngine: Sendable {
         wake()
     }
 
-    private func push(_ isUrgent: Bool) async throws -> PushResult {
+    private func push(_ isUrgent: Bool, _ isAsked: Bool) async throws -> PushResult {
         do {
-            let result = try await PushRound(context: context, isUrgent: isUrgent).run()
+            let result = try await PushRound(context: context, isUrgent: isUrgent, isAsked: isAsked).run()
             // A cursor that is a digest of the listing is the same again once somebody has undone what was sent.
             if result.sent > 0, !context.provider.capabilities.announcements {
                 try await context.index.setValue(cursorKey, nil)

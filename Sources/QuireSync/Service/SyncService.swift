@@ -208,7 +208,7 @@ package final class SyncService: Sendable {
 
     private func roundOfAll(pulls: Bool) async -> [RoundReport] {
         await withTaskGroup(of: RoundReport.self) { group in
-            for engine in engines { group.addTask { await engine.round(isUrgent: true, pulls: pulls) } }
+            for engine in engines { group.addTask { await engine.round(isUrgent: true, pulls: pulls, isAsked: true) } }
             var reports: [RoundReport] = []
             for await report in group { reports.append(report) }
             return reports
