@@ -1,18 +1,39 @@
 import Glibc
 package import QuireCore
+import Synchronization
 
 /// Standard output and standard error.
 package enum Output {
-    /// Writes bytes as they are.
+    /// The first errno with which standard output was refused; 0 where all was taken.
+    private static let refusal = Atomic<Int32>(0)
+
+    /// Writes bytes as they are. What cannot be written of a command's output is told at its end: see `requireTaken`.
     package static func write(_ bytes: [UInt8], to descriptor: Int32 = STDOUT_FILENO) {
         var rest = bytes[...]
         while !rest.isEmpty {
             let count = rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
             if count < 0, errno == EINTR { continue }
-            // A reader that went away (EPIPE) wants no more.
-            guard count > 0 else { return }
+            if count < 0, errno == EAGAIN {
+                var room = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+                poll(&room, 1, -1)
+                continue
+            }
+            guard count > 0 else {
+                // A reader that went away (EPIPE) wants no more.
+                if descriptor == STDOUT_FILENO, errno != EPIPE {
+                    _ = refusal.compareExchange(expected: 0, desired: errno, ordering: .relaxed)
+                }
+                return
+            }
             rest = rest.dropFirst(count)
         }
+    }
+
+    /// - Throws: `.failed` where some of the output was not taken, as by a disk that is full.
+    package static func requireTaken() throws(QuireError) {
+        let code = refusal.load(ordering: .relaxed)
+        guard code != 0 else { return }
+        throw QuireError(.failed, "the output is not whole: \(String(cString: strerror(code)))")
     }
 
     /// Writes one line.

@@ -51,6 +51,7 @@ struct QuireCommand: AsyncParsableCommand {
             } else {
                 try command.run()
             }
+            try Output.requireTaken()
             return 0
         } catch let error as QuireError {
             Output.error(error)

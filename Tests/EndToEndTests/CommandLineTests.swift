@@ -196,6 +196,12 @@ extension EndToEnd {
                 try await drive.quire("evict", "d/f").require(0)
                 try await drive.sh("\"$QUIRE\" manifest | cmp - ../manifest")
                 #expect(try await drive.sh("getfattr --only-values -n user.quire.state d/f") == "dataless")
+                // What a full disk does not take is no success.
+                for command in ["manifest", "find '*'", "find '*' --json", "status"] {
+                    let text = "\"$QUIRE\" \(command) > /dev/full && echo taken || echo refused"
+                    #expect(try await drive.sh("\(text) 2> ../words") == "refused\n", "\(command)")
+                    #expect(try await drive.sh("\"$QUIRE\" \(command) 2>&1 > /dev/full || true").contains("not whole"))
+                }
             }
         }
 

@@ -43,6 +43,41 @@ extension EndToEnd {
         }
 
         @Test(
+            "A drive whose provider hangs is unmounted all the same, and mounted again by the same command as ever",
+            .enabled(if: Machine.isRoot, "binds a directory of one mount over another"))
+        func hangingProvider() async throws {
+            try await Workspace.use { space in
+                // Its folder lies on a mount whose daemon is stopped: calls there do not come back.
+                let share = try await space.mounted("share")
+                try await share.sh("mkdir shared")
+                let drive = try await space.drive("one", provider: "\(space.root)/bound")
+                try await space.sh("mount --bind share/shared bound")
+                defer { umount2("\(space.root)/bound", CInt(MNT_DETACH)) }
+                try await drive.mount()
+                try await drive.sh("echo first > doc")
+                try await drive.sync()
+                let daemon = try #require(share.daemonProcessID)
+                kill(daemon, SIGSTOP)
+                defer { kill(daemon, SIGCONT) }
+                try await drive.sh("echo second > doc; sync doc")
+                try await eventually("the engine is at it", seconds: 30) {
+                    guard let number = drive.daemonProcessID else { return false }
+                    let tasks = try FileManager.default.contentsOfDirectory(atPath: "/proc/\(number)/task")
+                    return tasks.contains { task in
+                        let wait = try? String(contentsOfFile: "/proc/\(number)/task/\(task)/wchan", encoding: .utf8)
+                        return wait?.contains("request_wait_answer") == true
+                    }
+                }
+                try await drive.unmount()
+                try await drive.mount()
+                #expect(try await drive.sh("cat doc") == "second\n")
+                kill(daemon, SIGCONT)
+                try await drive.sync()
+                #expect(try await share.sh("cat shared/doc") == "second\n")
+            }
+        }
+
+        @Test(
             "What is still written through a handle of a dead mount is neither evicted nor replaced from elsewhere meanwhile",
             .enabled(if: Machine.isRoot, "without passthrough such handles end with their daemon"))
         func writtenBehindTheDaemon() async throws {

@@ -227,6 +227,10 @@ extension EndToEnd {
         func restore() async throws {
             try await withTwo { one, two in
                 try await editBoth(one, two)
+                // There has to be something to keep.
+                try await two.sh("mv note.txt away.txt")
+                try await two.quire("resolve", "note.txt", "--keep", "current").require(64)
+                try await two.sh("mv away.txt note.txt")
                 try await two.quire("resolve", "note.txt", "--keep", "current").require(0)
                 try await two.sync()
                 let kept = try await versions(two, "note.txt")

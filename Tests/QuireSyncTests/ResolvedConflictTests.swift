@@ -54,6 +54,14 @@ import Testing
         #expect(await device.sync() == .settled)
     }
 
+    @Test("The losing version stays with the document, wherever that goes")
+    func movedAfterwards() async throws {
+        let (device, copy) = try await conflict()
+        let document = try #require(try await device.index.item(drivePath: "a")).entry.id
+        try await device.service.resolveConflict(copy, keep: .original)
+        #expect(try device.home.keptVersions.list(document).map(\.origin) == [copy])
+    }
+
     @Test("What is saved into a conflict copy while it becomes the document is not lost")
     func savedIntoWinningCopy() async throws {
         let (device, copy) = try await conflict()

@@ -235,7 +235,8 @@ import Testing
         await rounds()
         #expect(try device.tree.status(at: "theirs") != nil)
         for number in 0..<5 {
-            #expect(memory.contents(at: RelativePath.root.appending(FileName(unchecked: [UInt8(0x61 + number)]))) != nil)
+            #expect(
+                memory.contents(at: RelativePath.root.appending(FileName(unchecked: [UInt8(0x61 + number)]))) != nil)
         }
         guard case .unresolved([], let errors, 0) = await device.sync() else {
             Issue.record("sync did not say what fails")

@@ -1,5 +1,6 @@
 import Glibc
 import QuireCore
+import Synchronization
 
 /// A small file of the home or the configuration: readable by its owner only, read whole, replaced whole.
 enum DurableFile {
@@ -29,7 +30,7 @@ enum DurableFile {
     static func replace(_ path: String, with bytes: [UInt8]) throws(QuireError) {
         let directory = String(path[..<(path.lastIndex(of: "/") ?? path.startIndex)])
         try makeDirectories(directory, for: path)
-        let staged = "\(path).\(getpid()).new"
+        let staged = "\(path).\(getpid()).\(counter.add(1, ordering: .relaxed).newValue).new"
         // Whoever made one of this name might read what is written into it.
         unlink(staged)
         let descriptor = open(staged, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
@@ -54,6 +55,9 @@ enum DurableFile {
         }
         try sync(String(path[..<(path.lastIndex(of: "/") ?? path.startIndex)]), of: path)
     }
+
+    /// Makes names for files that are written at one time.
+    private static let counter = Atomic<Int>(0)
 
     private static func sync(_ directory: String, of path: String) throws(QuireError) {
         let parent = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC)

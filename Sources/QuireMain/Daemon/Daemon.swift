@@ -64,7 +64,8 @@ enum Daemon {
                         service: MemoryService(
                             work: [parts.index.index.changes(), parts.mount.forgotten],
                             isBusy: { [mount = parts.mount] in mount.isBusy })),
-                    .init(service: SyncRunner(sync: parts.sync), successTerminationBehavior: .ignore),
+                    .init(
+                        service: SyncRunner(sync: parts.sync, logger: logger), successTerminationBehavior: .ignore),
                     .init(
                         service: RebuildService(
                             index: parts.index, queries: parts.queries, sync: parts.sync,
@@ -96,13 +97,12 @@ enum Daemon {
     }
 }
 
-/// Runs the sync engines until the daemon shuts down.
+/// Runs the sync engines until the daemon shuts down. What is being sent is noted, and what has come is not in its place yet.
 struct SyncRunner: Service {
     let sync: SyncService
+    let logger: Logger
 
-    func run() async {
-        await cancelWhenGracefulShutdown { await sync.run() }
-    }
+    func run() async { await runUntilShutdown("the engines", logger) { [sync] in await sync.run() } }
 }
 
 /// Ends when a client asks the daemon to stop.

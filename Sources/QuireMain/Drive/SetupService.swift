@@ -6,7 +6,7 @@ import QuireStore
 import QuireSync
 
 /// Changes the drive's configuration, one change at a time, and has the running drive follow.
-actor SetupService {
+struct SetupService: Sendable {
     /// Makes the drive follow a changed configuration, which its second argument writes; returns what there is to say.
     typealias Apply = @Sendable (Configuration, @escaping @Sendable () async throws -> Void) async throws -> [String]
 
@@ -16,6 +16,8 @@ actor SetupService {
     private let keeper: @Sendable () async throws -> String?
     private let apply: Apply
     private let stores: StoreReset
+    /// Taken for the whole of a change: until the drive follows it, and with the reading that it is made from.
+    private let gate = AsyncGate()
 
     init(
         location: HomeLocation, index: DriveIndex, keeper: @escaping @Sendable () async throws -> String?,
@@ -28,18 +30,26 @@ actor SetupService {
         self.stores = reset
     }
 
-    nonisolated func addMethods(to methods: inout MethodTable) {
-        methods.on(SetupMethods.ProviderAdd.self) { provider, _ in try await self.add(provider) }
+    func addMethods(to methods: inout MethodTable) {
+        methods.on(SetupMethods.ProviderAdd.self) { provider, _ in
+            try await gate.run { @Sendable in try await add(provider) }
+        }
         methods.on(SetupMethods.ProviderRemove.self) { parameters, _ in
-            try await self.removeProvider(named: parameters.name)
+            try await gate.run { @Sendable in try await removeProvider(named: parameters.name) }
         }
         methods.on(SetupMethods.ProviderReset.self) { parameters, _ in
-            .init(messages: try await self.reset(parameters.name, parameters.isConfirmed ?? false))
+            try await gate.run { @Sendable in
+                .init(messages: try await reset(parameters.name, parameters.isConfirmed ?? false))
+            }
         }
-        methods.on(SetupMethods.ProviderList.self) { _, _ in .init(providers: try await self.providers()) }
-        methods.on(SetupMethods.Limit.self) { limits, _ in try await self.limit(limits) }
-        methods.on(SetupMethods.ContainerCreate.self) { container, _ in try await self.create(container) }
-        methods.on(SetupMethods.ContainerList.self) { _, _ in .init(containers: try await self.containers()) }
+        methods.on(SetupMethods.ProviderList.self) { _, _ in .init(providers: try providers()) }
+        methods.on(SetupMethods.Limit.self) { limits, _ in
+            try await gate.run { @Sendable in try await limit(limits) }
+        }
+        methods.on(SetupMethods.ContainerCreate.self) { container, _ in
+            try await gate.run { @Sendable in try await create(container) }
+        }
+        methods.on(SetupMethods.ContainerList.self) { _, _ in .init(containers: try containers()) }
     }
 
     private func add(_ added: SetupMethods.ProviderAdd.Parameters) async throws -> SetupMethods.Outcome {

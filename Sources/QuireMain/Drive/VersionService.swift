@@ -159,6 +159,11 @@ struct VersionService: Sendable {
         let conflicts = try await view.conflicts()
         let document = conflicts.document(of: path)
         let choice = try ConflictResolution.choose(document, copies: conflicts.copies(of: document), keep: keep)
+        if choice.becomesDocument == nil, try await !isThere(document) {
+            throw QuireError(
+                .usage, "there is no \(document) any more that could be kept",
+                remedy: "Name the copy to keep, as `quire conflicts` shows it")
+        }
         if let winner = choice.becomesDocument {
             try await patiently { try await sync.resolveConflict(winner, keep: .copy) }
         }
@@ -209,6 +214,11 @@ struct VersionService: Sendable {
         }
         let versions = versions
         try await Blocking.run { () throws in for version in found { try versions.remove(version) } }
+    }
+
+    private func isThere(_ document: RelativePath) async throws -> Bool {
+        let tree = view.tree
+        return try await Blocking.run { () throws in try tree.status(at: document) != nil }
     }
 
     private func copy(of document: RelativePath, named name: String) async throws -> RelativePath? {

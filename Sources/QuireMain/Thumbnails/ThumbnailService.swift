@@ -22,7 +22,7 @@ struct ThumbnailService: Service {
     private static let haste = Duration.seconds(1)
 
     func run() async {
-        await cancelWhenGracefulShutdown {
+        await runUntilShutdown("thumbnails", keeper.tools.logger) {
             await withTaskCancellationHandler {
                 await withTaskExecutorPreference(PoolExecutor.background) { await work() }
             } onCancel: {

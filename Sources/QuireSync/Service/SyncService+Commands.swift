@@ -220,12 +220,21 @@ extension SyncService {
         do throws(SyncFailure) {
             switch choice {
             case .copy: try await replace(original, document, byCopyAt: path, engine.context)
-            case .original: try await displace(path, by: .remove, copy.entry.id, engine.context)
+            case .original:
+                // Wherever the document goes then, it is a version of it.
+                let owner = try await beside(original)?.entry.id ?? copy.entry.id
+                try await displace(path, by: .remove, owner, engine.context)
             }
         } catch {
             throw QuireError(error.remedy == .later ? .busy : .failed, error.message)
         }
         engine.wake()
+    }
+
+    private func beside(_ document: RelativePath) async throws(SyncFailure) -> IndexedItem? {
+        do { return try await environment.index.item(drivePath: document) } catch {
+            throw SyncFailure(.later, "\(error)")
+        }
     }
 
     /// What is at a path, its content brought here; nil where nothing is.

@@ -272,8 +272,11 @@ package final class SyncService: Sendable {
         var status = SyncStatus(transfers: transfers.current, engines: engines.map(\.status))
         status.pauseEnd = pausing.end
         status.pending.downloads = status.transfers.count { $0.direction == .download }
+        do { try await environment.index.settle() } catch {
+            // What it knows is told all the same.
+            logger.info("the index is behind", metadata: ["error": "\(error)"])
+        }
         do {
-            try await environment.index.settle()
             for engine in engines {
                 let container = engine.context.container.id
                 status.pending.add(try await environment.index.pendingTotals(container))
