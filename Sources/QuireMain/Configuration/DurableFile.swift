@@ -30,7 +30,12 @@ enum DurableFile {
     static func replace(_ path: String, with bytes: [UInt8]) throws(QuireError) {
         let directory = String(path[..<(path.lastIndex(of: "/") ?? path.startIndex)])
         try makeDirectories(directory, for: path)
-        let staged = "\(path).\(getpid()).\(counter.add(1, ordering: .relaxed).newValue).new"
+        try writing.withLock { (_) throws(QuireError) in try stage(path, bytes) }
+        try sync(directory, of: path)
+    }
+
+    private static func stage(_ path: String, _ bytes: [UInt8]) throws(QuireError) {
+        let staged = "\(path).\(getpid()).new"
         // Whoever made one of this name might read what is written into it.
         unlink(staged)
         let descriptor = open(staged, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
@@ -42,7 +47,6 @@ enum DurableFile {
             unlink(staged)
             throw error
         }
-        try sync(directory, of: path)
     }
 
     /// Removes the file, for good when this returns; nothing happens where there is none.
@@ -56,8 +60,8 @@ enum DurableFile {
         try sync(String(path[..<(path.lastIndex(of: "/") ?? path.startIndex)]), of: path)
     }
 
-    /// Makes names for files that are written at one time.
-    private static let counter = Atomic<Int>(0)
+    /// Held while a file is written: what is staged has one name for each path. Innermost lock.
+    private static let writing = Lock(())
 
     private static func sync(_ directory: String, of path: String) throws(QuireError) {
         let parent = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
