@@ -60,6 +60,7 @@ extension EndToEnd {
                 kill(daemon, SIGSTOP)
                 defer { kill(daemon, SIGCONT) }
                 try await drive.sh("echo second > doc; sync doc")
+                async let syncing = drive.quire("sync")
                 try await eventually("the engine is at it", seconds: 30) {
                     guard let number = drive.daemonProcessID else { return false }
                     let tasks = try FileManager.default.contentsOfDirectory(atPath: "/proc/\(number)/task")
@@ -69,6 +70,7 @@ extension EndToEnd {
                     }
                 }
                 try await drive.unmount()
+                #expect(await syncing.status != 0)
                 try await drive.mount()
                 #expect(try await drive.sh("cat doc") == "second\n")
                 kill(daemon, SIGCONT)

@@ -358,4 +358,23 @@ extension LostAnswersTests {
         #expect(memory.items.map(\.path) == ["new"])
         #expect(try Array(device.listing().keys) == ["new"])
     }
+
+    @Test("A move that the provider has refused is not ended over what another device made there")
+    func refusedMove() async throws {
+        var capabilities = MemoryProvider.full
+        (capabilities.stableIdentifiers, capabilities.directoryMoves) = (false, false)
+        let memory = MemoryProvider(capabilities: capabilities)
+        let faulty = FaultyProvider(memory)
+        let device = try Device("one", provider: faulty, clock: clock)
+        try device.write("old", "text")
+        #expect(await device.sync() == .settled)
+        try device.rename("old", "new")
+        let time = try device.tree.requiredStatus(at: "new").mtime
+        memory.edit { $0.write("new", .file(Array("text".utf8)), mtime: time) }
+        faulty.tell(ContentChecksum.sha256(of: Array("text".utf8)), of: "new")
+        clock.advance(.seconds(20))
+        let engine = try #require(device.service.engines.first)
+        _ = await engine.round(isUrgent: true, pulls: false)
+        #expect(memory.contents(at: "old") != nil && memory.contents(at: "new") != nil)
+    }
 }

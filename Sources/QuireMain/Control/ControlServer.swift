@@ -68,17 +68,16 @@ final class ControlServer: Service {
     /// Answers until the task is cancelled or the service group shuts down.
     func run() async {
         running.set(true)
-        await withGracefulShutdownHandler {
+        // A request may be waiting for a provider.
+        await runUntilShutdown("a request", logger) {
             await withTaskCancellationHandler {
                 await withDiscardingTaskGroup { group in
-                    for await client in clients { group.addTask { await self.serve(client) } }
+                    for await client in self.clients { group.addTask { await self.serve(client) } }
                     group.cancelAll()
                 }
             } onCancel: {
                 self.stop()
             }
-        } onGracefulShutdown: {
-            self.stop()
         }
         loop.stopListening()
         unlink("\(home)/\(DriveSocket.name)")

@@ -22,7 +22,7 @@ struct RebuildService: Service {
     private static let pause = Duration.seconds(5)
 
     func run() async {
-        await cancelWhenGracefulShutdown {
+        await runUntilShutdown("the index that is built anew", logger) {
             for await rebuild in index.index.rebuilds {
                 await follow(rebuild)
                 if Task.isCancelled { break }

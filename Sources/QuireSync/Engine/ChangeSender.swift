@@ -178,6 +178,8 @@ extension ChangeSender {
             if [.offline, .cancelled, .park].contains(error.remedy) {
                 context.openMoves.insert(
                     OpenMove(item: item, from: from, to: to, base: base, since: context.clock.now()))
+            } else if let item, notes.isNeeded(base, to: to) {
+                await notes.remove(item, to: to)
             }
             throw error
         }

@@ -1,4 +1,5 @@
 import FoundationEssentials
+import Logging
 import QuireCore
 
 /// Moves of which a daemon that ends in the middle leaves no other trace, written down before they are asked for:
@@ -33,11 +34,26 @@ struct MoveNotes: Sendable {
         do {
             let notes = try await notes() ?? []
             let note = Note(item: item, from: WirePath(from), to: WirePath(to))
-            let data = try JSONEncoder().encode(notes.suffix(Self.most - 1) + [note])
-            try await context.index.setValue(key, String(decoding: data, as: UTF8.self))
+            try await write(notes.suffix(Self.most - 1) + [note])
         } catch {
             throw SyncFailure(.later, "\(error)")
         }
+    }
+
+    /// Takes back what was noted of a move that the provider has refused: it did not happen.
+    func remove(_ item: ItemID, to: RelativePath) async {
+        do {
+            guard let notes = try await notes() else { return }
+            try await write(notes.filter { $0.item != item || $0.to.path != to })
+        } catch {
+            // It is found out with the next round.
+            context.logger.info("a note of a move stays", metadata: ["error": "\(error)"])
+        }
+    }
+
+    private func write(_ notes: [Note]) async throws {
+        let data = try JSONEncoder().encode(notes)
+        try await context.index.setValue(key, String(decoding: data, as: UTF8.self))
     }
 
     /// Opens the moves of which the answer is not known.

@@ -59,7 +59,8 @@ struct PushRound: Sendable {
                 if part.next != nil { try await context.index.settle() }
             }
             if course.isResting {
-                result.wait(until: context.clock.now().advanced(by: Self.rest))
+                // Who asked is told what failed, and waits no longer.
+                if !isAsked { result.wait(until: context.clock.now().advanced(by: Self.rest)) }
                 break
             }
             start = part.next
@@ -222,7 +223,7 @@ extension PushRound {
             }
             try note(outcome, &result)
         }
-        let content = order.content.filter { !Self.depends($0, on: broken, changes) }
+        let content = suspectsLast(order.content.filter { !Self.depends($0, on: broken, changes) }, changes)
         for group in [content] + order.deletions {
             let steps = group.filter { !Self.depends($0, on: broken, changes) }
             let most = context.settings.parallelTransfers
@@ -241,6 +242,14 @@ extension PushRound {
             }
         }
         return refused
+    }
+
+    /// What failed as if the provider were away comes after what did not: it may take long to fail again.
+    private func suspectsLast(_ steps: [PushOrder.Step], _ changes: [PendingChange]) -> [PushOrder.Step] {
+        let isSuspect = steps.map { changes[$0.item].subject.map(context.retries.failedAsIfAway) ?? false }
+        guard isSuspect.contains(true) else { return steps }
+        let numbered = zip(steps, isSuspect)
+        return numbered.filter { !$0.1 }.map(\.0) + numbered.filter(\.1).map(\.0)
     }
 
     /// Carries out a step, unless the provider turned out to be gone.
