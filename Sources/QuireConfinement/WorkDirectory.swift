@@ -18,8 +18,13 @@ package struct WorkDirectory: Sendable {
         parent = isShared ? "/var/tmp/quire-\(purpose)-\(name)" : staging
     }
 
-    /// Removes what an earlier daemon left.
-    package func sweep() { if isShared { Self.remove(parent) } }
+    /// Removes what an earlier daemon left; nothing that is somebody else's, who could change it meanwhile.
+    package func sweep() { if isShared, Self.isOwn(parent) { Self.remove(parent) } }
+
+    private static func isOwn(_ path: String) -> Bool {
+        var status = stat()
+        return lstat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR && status.st_uid == geteuid()
+    }
 
     /// Makes an empty directory that the program may write to.
     ///
@@ -27,9 +32,8 @@ package struct WorkDirectory: Sendable {
     package func make() throws(QuireError) -> String {
         if isShared {
             _ = mkdir(parent, 0o711)
-            var status = stat()
             // In a directory that everybody may write to somebody else may have been first.
-            guard lstat(parent, &status) == 0, status.st_mode & S_IFMT == S_IFDIR, status.st_uid == geteuid() else {
+            guard Self.isOwn(parent) else {
                 throw QuireError(.unavailable, "\(parent) is not a directory of root's", remedy: "Remove it")
             }
         }

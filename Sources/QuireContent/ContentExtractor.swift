@@ -1,3 +1,4 @@
+import Glibc
 package import QuireConfinement
 package import QuireCore
 
@@ -69,6 +70,8 @@ package struct ContentExtractor: Sendable {
     package func text(
         ofCopy copy: String, _ form: ContentForm, isCancelled: () -> Bool = { false }
     ) throws(QuireError) -> String? {
+        // Nobody else removes it where there is no directory for it.
+        defer { unlink(copy) }
         let directory = try directories.make()
         defer { WorkDirectory.remove(directory) }
         let input = "\(directory)/document"

@@ -82,7 +82,7 @@ struct RichText {
         if Self.spaces.contains(name) { return show(" ") }
         if Self.hidden.contains(name) { groups[groups.count - 1].isHidden = true }
         if name == "uc", let number { groups[groups.count - 1].substitutes = min(max(number, 0), 100) }
-        if name == "bin", let number { index = min(index + max(number, 0), bytes.count) }
+        if name == "bin", let number { index += min(max(number, 0), bytes.count - index) }
         guard name == "u", let number else { return }
         // Signed, in 16 bits.
         show(Unicode.Scalar(UInt16(truncatingIfNeeded: number)) ?? "\u{FFFD}")

@@ -72,7 +72,8 @@ struct TextFormTests {
         var random = SystemRandomNumberGenerator()
         let pieces = [
             "<", ">", "</", "<!--", "-->", "<![CDATA[", "]]>", "&", ";", "&#", "&#x110000;", "{", "}", "\\",
-            "\\'", "\\u-1", "\\bin9999999999999999999", "\\uc-3", "\\bin99 ", "\"", "'", "é", "<script>", "</", "a",
+            "\\'", "\\u-1", "\\bin9999999999999999999", "\\bin9223372036854775807 ",
+            "\\uc-3", "\\bin99 ", "\"", "'", "é", "<script>", "</", "a",
         ]
         for _ in 0..<3000 {
             let text = (0..<20).map { _ in pieces.randomElement(using: &random) ?? "" }.joined()

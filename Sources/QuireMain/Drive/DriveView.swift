@@ -66,6 +66,9 @@ struct DriveView: Sendable {
     /// What is asked for, in the index's words; what happened before the call is in the index then.
     func query(_ query: ItemMethods.Find.Parameters) async throws -> ItemQuery {
         try await catalog.waitUntilWhole()
+        if let limit = query.limit, limit < 0 {
+            throw QuireError(.usage, "\(limit) is no number of results", remedy: "Leave it out for all")
+        }
         let directory = query.directory?.path ?? .root
         if directory.isRoot {
             await catalog.settle()

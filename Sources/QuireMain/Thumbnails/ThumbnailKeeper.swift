@@ -85,7 +85,12 @@ actor ThumbnailKeeper {
     /// - Parameter isAsked: somebody waits: also what is not made in the background is made, and the provider asked at once.
     @discardableResult
     func look(at path: RelativePath, isAsked: Bool = false) async -> Outcome {
-        guard let item = (try? await tools.index.item(at: path)) ?? nil else {
+        let found: IndexItem?
+        do { found = try await tools.index.item(at: path) } catch {
+            tools.logger.info("a picture is looked at later", metadata: ["path": "\(path)", "error": "\(error)"])
+            return .nothing
+        }
+        guard let item = found else {
             await forget(path)
             return .nothing
         }
@@ -324,7 +329,8 @@ actor ThumbnailKeeper {
         }
         if !news.moved.isEmpty || news.isIncomplete {
             for (inode, path) in paths where !news.touched.contains(inode) {
-                let now = (try? await tools.index.items(inode: inode)) ?? []
+                // What cannot be told says nothing of it.
+                guard let now = try? await tools.index.items(inode: inode) else { continue }
                 if now.isEmpty { found.append(path) }
                 for item in now where item.path != path { found.append(item.path) }
             }

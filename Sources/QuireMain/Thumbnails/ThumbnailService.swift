@@ -49,6 +49,8 @@ struct ThumbnailService: Service {
                 await inbox.signal.wait(atMost: max(.zero, pause - (ContinuousClock.now - asked)), clock: .system)
             }
             let news = inbox.isEmpty ? ThumbnailInbox.News() : await rested()
+            // Of an index that is being built anew nothing is told to be gone. Cancelled: the loop ends.
+            try? await keeper.tools.index.waitUntilWhole()
             if news.isIncomplete { walk = [.root] }
             for path in news.given { await look(path) }
             await look(at: Array(news.touched))
@@ -144,8 +146,14 @@ extension ThumbnailKeeper {
     /// The documents in a directory that have something in the home or may get a picture, and the directories in it.
     func candidates(in directory: RelativePath) async -> (documents: [IndexItem], directories: [RelativePath]) {
         var (documents, directories): ([IndexItem], [RelativePath]) = ([], [])
-        // Gone meanwhile, it has no children.
-        for item in (try? await tools.index.children(of: directory)) ?? [] {
+        let children: [IndexItem]
+        do { children = try await tools.index.children(of: directory) } catch {
+            // What lies there was not met, and has its pictures all the same.
+            unmet = nil
+            tools.logger.info("documents are not looked at", metadata: ["path": "\(directory)", "error": "\(error)"])
+            return ([], [])
+        }
+        for item in children {
             switch item.local.kind {
             case .directory: directories.append(item.path)
             case .file where isCandidate(item): documents.append(item)

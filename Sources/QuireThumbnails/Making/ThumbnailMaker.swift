@@ -47,6 +47,8 @@ package struct ThumbnailMaker: Sendable {
         ofCopy copy: String, type: String, ending: String, size: Int = ThumbnailMaker.side,
         isCancelled: () -> Bool = { false }
     ) throws(QuireError) -> Data? {
+        // Nobody else removes it where there is no directory for it.
+        defer { unlink(copy) }
         let directory = try directories.make()
         defer { WorkDirectory.remove(directory) }
         let input = "\(directory)/document.\(Self.plain(ending))"
