@@ -1,5 +1,6 @@
 import CFuse
 import Glibc
+import QuireCoordination
 import QuireCore
 import QuireStore
 import Testing
@@ -32,6 +33,22 @@ struct DriverCommitTests {
         #expect(try store.status("a").inode != before.inode)
         #expect(try store.driver.resolver.status(node).st_size == 6)
         #expect(store.driver.table.known(before.inode) == nil)
+    }
+
+    @Test("What is made without a claim waits once somebody coordinates")
+    func yields() async throws {
+        let store = try TestStore()
+        try store.write("a", "old")
+        try store.write(".staged", "remote")
+        var change = LocalChange(
+            path: "a", .install(stagedPath: store.root + "/.staged", dataless: false),
+            expecting: .fingerprint(try store.status("a").fingerprint), base: nil)
+        change.yieldsToApps = true
+        let coordinator = store.driver.services.coordinator
+        let claim = try await coordinator.acquire([.writing("a")], purpose: Purpose("app"))
+        #expect(try store.driver.commit(change) == .busy)
+        coordinator.release(claim)
+        guard case .done = try store.driver.commit(change) else { return #expect(Bool(false), "it waits still") }
     }
 
     /// What the kernel is told of a file that is put in the place of `a`, or of one that nothing has been at.

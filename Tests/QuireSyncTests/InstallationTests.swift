@@ -29,7 +29,7 @@ import Testing
     private func perform(
         _ all: [Installation], mayCommit: () -> Bool = { true }
     ) -> [Result<LocalChangeResult, SyncFailure>] {
-        Installation.perform(all, device.home.staging, device.committer, mayCommit: mayCommit)
+        Installation.perform(all, device.home.staging, device.committer, isClaimed: false, mayCommit: mayCommit)
     }
 
     /// What became of each, in a word.

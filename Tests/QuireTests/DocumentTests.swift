@@ -172,6 +172,34 @@ struct DocumentTests {
         await daemon.heard(PresenterMethods.Remove.name)
     }
 
+    @Test("Where its edits cannot be saved it objects to a deletion, and keeps them")
+    func objects() async throws {
+        let daemon = try await Self.daemon()
+        let url = try daemon.document("note.txt", "old")
+        let document = try await GenericTextDocument.open(at: url)
+        document.autosavingDelay = nil
+        document.text = "new"
+        let moved = daemon.mountpoint.appendingPathExtension("away")
+        try FileManager.default.moveItem(at: daemon.mountpoint, to: moved)
+        await #expect(throws: (any Error).self) { try await Self.ask(daemon, "accommodateDeletion", document) }
+        #expect(document.hasUnsavedChanges && document.documentState == .savingError)
+        try FileManager.default.moveItem(at: moved, to: daemon.mountpoint)
+        try await Self.ask(daemon, "accommodateDeletion", document)
+        #expect(try Self.text(url) == "new" && document.documentState == .closed)
+    }
+
+    @Test("What is edited inside of another access is saved by itself afterwards")
+    func editedInside() async throws {
+        let daemon = try await Self.daemon()
+        let url = try daemon.document("note.txt", "old")
+        let document = try await GenericTextDocument.open(at: url)
+        document.autosavingDelay = .milliseconds(1)
+        AccessScope.$current.withValue(AccessScope(kind: .reading, purpose: "another")) { document.text = "new" }
+        await Self.wait(document) { if case .saved = $0 { true } else { false } }
+        #expect(try Self.text(url) == "new")
+        try await document.close()
+    }
+
     @Test("A text that is not there is made with the default; one that is not UTF-8, or a directory, is refused")
     func making() async throws {
         let daemon = try await Self.daemon()

@@ -14,6 +14,13 @@ struct AccessScope: Sendable {
     /// The purpose of the presenter that is answering a question.
     @TaskLocal static var answering: String?
 
+    /// Runs `body` outside of whatever the caller is inside of: what it begins goes on when that is over.
+    static func leaving<Value>(_ body: () -> Value) -> Value {
+        $current.withValue(nil) {
+            $answering.withValue(nil) { CallerExecutor.$isRunning.withValue(false, operation: body) }
+        }
+    }
+
     /// Refuses what would wait for the caller itself.
     ///
     /// Inside a writer's accessor the same purpose may read; inside a preparation's it may do anything. A presenter that is

@@ -23,8 +23,11 @@ extension Document {
 
     /// The file is about to go, or to be replaced: what is unsaved is saved, so that whoever deletes has it, and the document
     /// closes.
-    func accommodateDeletion() async {
+    ///
+    /// - Throws: why it could not be saved. The document stays open then, and the file as long as nobody insists.
+    func accommodateDeletion() async throws {
         turns.giveWay()
+        var failure: (any Error)?
         await turns.runGivingWay {
             guard machine.phase == .open else { return true }
             do {
@@ -32,11 +35,14 @@ extension Document {
             } catch {
                 if turns.isGivingWay(error) { return false }
                 report(error)
+                failure = error
+                return true
             }
             end()
             event.yield(.deleted)
             return true
         }
+        if let failure { throw failure }
     }
 
     /// What it is told, one after the other.

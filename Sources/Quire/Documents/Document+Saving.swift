@@ -104,11 +104,14 @@ extension Document {
     /// Saves some time after the last save or the first edit since.
     func scheduleAutosave() {
         guard machine.phase == .open, autosaving == nil, let delay = autosavingDelay else { return }
-        // Ends with the document, see `deinit` and `end()`.
-        autosaving = Task { [weak self] in
-            // Cancelled, there is nothing to save any more.
-            guard (try? await Task.sleep(for: delay)) != nil else { return }
-            await self?.autosaveOnTime()
+        // Whatever access the edit was made in is over by then.
+        AccessScope.leaving {
+            // Ends with the document, see `deinit` and `end()`.
+            autosaving = Task { [weak self] in
+                // Cancelled, there is nothing to save any more.
+                guard (try? await Task.sleep(for: delay)) != nil else { return }
+                await self?.autosaveOnTime()
+            }
         }
     }
 

@@ -53,7 +53,7 @@ final class DocumentPresenter: FilePresenter {
 
     func savePresentedItemChanges() async throws { try await document?.saveBecauseAsked() }
 
-    func accommodatePresentedItemDeletion() async throws { await document?.accommodateDeletion() }
+    func accommodatePresentedItemDeletion() async throws { try await document?.accommodateDeletion() }
 
     // MARK: What is told
 

@@ -34,6 +34,9 @@ package struct LocalChange: Sendable, Hashable {
     package var keepsContent: Bool
     /// What is installed is of the same document, of whichever version: `base` lies where the document's base is by then.
     package var isSameDocument: Bool
+    /// It is made without a claim, as nobody coordinated when it was begun: `.busy` where somebody does by the moment of the swap,
+    /// who may have been granted the item since.
+    package var yieldsToApps = false
 
     package init(
         path: RelativePath, _ operation: Operation, expecting: Expectation, base: BaseRecord?,

@@ -65,6 +65,8 @@ extension Driver {
     func swap(
         _ change: LocalChange, follow: (CommittedChange) -> [KernelNotice]
     ) throws(LocalChangeError) -> MadeChange {
+        // Who begins to coordinate says so before the gate lets anybody else in.
+        if change.yieldsToApps, services.coordinator.isActive { return MadeChange(outcome: .busy) }
         let outcome = try CompareAndSwap.perform(tree, change) { openState($0) }
         guard case .done(let committed) = outcome else { return MadeChange(outcome: outcome) }
         // Before the next program takes the document away.

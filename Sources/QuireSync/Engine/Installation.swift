@@ -28,10 +28,11 @@ struct Installation: Sendable {
     ///
     /// - Parameters:
     ///   - turn: where others do so at the same time.
+    ///   - isClaimed: else what comes once somebody coordinates is `.busy`.
     ///   - mayCommit: asked before each is installed; what may not be is `.busy`.
     static func perform(
         _ all: [Installation], _ staging: Staging, _ committer: any LocalTreeCommitter,
-        turn: InstallationTurn = InstallationTurn(), mayCommit: () -> Bool = { true }
+        turn: InstallationTurn = InstallationTurn(), isClaimed: Bool, mayCommit: () -> Bool = { true }
     ) -> [Result<LocalChangeResult, SyncFailure>] {
         let staged = all.map { one in
             Result { () throws(StoreError) in try one.stage(in: staging) }.mapError { SyncFailure($0) }
@@ -43,7 +44,7 @@ struct Installation: Sendable {
             zip(all, staged).map { one, staged in
                 staged.flatMap { path in
                     let result = (one.isDataless ? written : .success(())).flatMap {
-                        mayCommit() ? one.commit(path, to: committer) : .success(.busy)
+                        mayCommit() ? one.commit(path, to: committer, isClaimed) : .success(.busy)
                     }
                     if case .success(.done) = result { return result }
                     staging.discard(path)
@@ -54,10 +55,11 @@ struct Installation: Sendable {
     }
 
     private func commit(
-        _ staged: String, to committer: any LocalTreeCommitter
+        _ staged: String, to committer: any LocalTreeCommitter, _ isClaimed: Bool
     ) -> Result<LocalChangeResult, SyncFailure> {
-        Result { () throws(LocalChangeError) in try committer.commit(change(staged: staged)) }
-            .mapError { SyncFailure($0) }
+        var change = change(staged: staged)
+        change.yieldsToApps = !isClaimed
+        return Result { () throws(LocalChangeError) in try committer.commit(change) }.mapError { SyncFailure($0) }
     }
 
     private var isDataless: Bool { if case .placeholder = content { true } else { false } }

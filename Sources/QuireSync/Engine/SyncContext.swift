@@ -165,7 +165,9 @@ struct SyncContext: Sendable {
         var options = AcquireOptions(deadline: settings.claimDeadline)
         // What is in the store is uploaded; what an app has not saved yet comes with its next save.
         options.asksNobody = true
-        return try await coordinated([.reading(path, .forUploading)], options, body)
+        return try await coordinated([.reading(path, .forUploading)], options) { (_) async throws(SyncFailure) in
+            try await body()
+        }
     }
 
     /// Performs a change that comes from the provider as a coordinated write, where applications coordinate at all: who
@@ -174,7 +176,10 @@ struct SyncContext: Sendable {
     /// What is saved meanwhile makes the change stale: both versions are kept.
     func commitCoordinated(_ change: LocalChange) async throws(SyncFailure) -> LocalChangeResult {
         try await coordinated(change.accesses, AcquireOptions(deadline: settings.claimDeadline)) {
-            () async throws(SyncFailure) in try await commit(change)
+            (isClaimed) async throws(SyncFailure) in
+            var change = change
+            change.yieldsToApps = !isClaimed
+            return try await commit(change)
         }
     }
 
@@ -183,10 +188,10 @@ struct SyncContext: Sendable {
     func install(_ installation: Installation) async throws(SyncFailure) -> LocalChangeResult {
         let (committer, staging) = (committer, staging)
         return try await coordinated(installation.accesses, AcquireOptions(deadline: settings.claimDeadline)) {
-            () async throws(SyncFailure) in
+            (isClaimed) async throws(SyncFailure) in
             try await commits.run { () async throws(SyncFailure) in
                 try await pool.run { () throws(SyncFailure) in
-                    try Installation.perform([installation], staging, committer)[0].get()
+                    try Installation.perform([installation], staging, committer, isClaimed: isClaimed)[0].get()
                 }
             } ?? .busy
         }
@@ -197,7 +202,7 @@ struct SyncContext: Sendable {
     func installTogether(_ installations: [Installation]) async -> [Result<LocalChangeResult, SyncFailure>] {
         await commits.run {
             await pool.run { [self] in
-                Installation.perform(installations, staging, committer, turn: turn) { !isCoordinated }
+                Installation.perform(installations, staging, committer, turn: turn, isClaimed: false) { !isCoordinated }
             }
         } ?? installations.map { _ in .success(.busy) }
     }
@@ -205,9 +210,10 @@ struct SyncContext: Sendable {
     /// Runs `body` with a claim. Its purpose is that of the mount: programs that have a file open are no claims in the way,
     /// the compare-and-swap sees them.
     private func coordinated<Value: Sendable>(
-        _ accesses: [Access], _ options: AcquireOptions, _ body: () async throws(SyncFailure) -> Value
+        _ accesses: [Access], _ options: AcquireOptions,
+        _ body: (_ isClaimed: Bool) async throws(SyncFailure) -> Value
     ) async throws(SyncFailure) -> Value {
-        guard isCoordinated else { return try await body() }
+        guard isCoordinated else { return try await body(false) }
         let coordinator = environment.coordinator
         let claim: Claim
         do {
@@ -217,7 +223,7 @@ struct SyncContext: Sendable {
             throw SyncFailure(.later, "\(items): \(error)")
         }
         defer { coordinator.release(claim) }
-        return try await body()
+        return try await body(true)
     }
 
     /// Tells presenters that observe them that ubiquity attributes of the item at a container's path may have changed.
