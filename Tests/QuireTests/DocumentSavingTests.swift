@@ -109,6 +109,23 @@ extension DocumentTests {
         }
     }
 
+    @Test("A text that comes while one is made with the default is opened, and not replaced")
+    func comesWhileMade() async throws {
+        let (daemon, asking, url) = try await Self.asking()
+        try FileManager.default.removeItem(at: url)
+        var asked = asking.makeAsyncIterator()
+        async let opened = GenericTextDocument.open(at: url, defaultText: "default")
+        try await Self.grant(asked.next())
+        let making = await asked.next()
+        try Data("theirs".utf8).write(to: url)
+        try Self.grant(making)
+        try await Self.grant(asked.next())
+        let document = try await opened
+        #expect(document.text == "theirs" && !document.hasUnsavedChanges)
+        #expect(try Self.text(url) == "theirs")
+        withExtendedLifetime(daemon) {}
+    }
+
     @Test("A document that is reached by a link to its directory is saved, and saved again")
     func linkedDirectory() async throws {
         let daemon = try await Self.daemon()

@@ -37,11 +37,24 @@ extension Document {
             case .creating:
                 try await opening { presenter in
                     fileURL = url
-                    return try await create(presenter, at: url)
+                    return try await create(presenter, at: url, isNew: false)
                 }
             }
         }
         guard operation == .creating else { return }
+        event.yield(.saved)
+    }
+
+    /// As `save(to:for:)` for creating, where nothing is by the time that access is granted.
+    ///
+    /// - Throws: `CocoaError(.fileWriteFileExists)` where something is: another device's document, which has just come.
+    func saveNew(to url: URL) async throws {
+        try await turns.runGivingWay {
+            try await opening { presenter in
+                fileURL = url
+                return try await create(presenter, at: url, isNew: true)
+            }
+        }
         event.yield(.saved)
     }
 
@@ -80,7 +93,7 @@ extension Document {
         }
     }
 
-    private func create(_ presenter: DocumentPresenter, at url: URL) async throws -> ContentStamp? {
+    private func create(_ presenter: DocumentPresenter, at url: URL, isNew: Bool) async throws -> ContentStamp? {
         let token = machine.changeCountToken
         let contents: FileWrapper = try contents(forType: fileType)
         let attributes = try fileAttributesToWrite(to: url, for: .creating)
@@ -89,6 +102,9 @@ extension Document {
         ) { url in
             let written = try await LibraryExecutor.run {
                 let file = DocumentFile(url: url)
+                if isNew, file.stamp() != nil {
+                    throw CocoaError(.fileWriteFileExists, userInfo: [NSFilePathErrorKey: url.path])
+                }
                 let stamp = try file.replace(with: contents, keepsOther: false)
                 try file.flushName()
                 return (stamp, attributes.write(to: url))

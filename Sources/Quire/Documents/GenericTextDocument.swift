@@ -25,7 +25,13 @@ public final class GenericTextDocument: Document {
             try await document.open()
         } catch let error as CocoaError where error.code == .fileNoSuchFile {
             document.contents = defaultText
-            try await document.save(to: url, for: .creating)
+            do {
+                try await document.saveNew(to: url)
+            } catch let error as CocoaError where error.code == .fileWriteFileExists {
+                // It has come meanwhile.
+                document.contents = ""
+                try await document.open()
+            }
         }
         return document
     }
