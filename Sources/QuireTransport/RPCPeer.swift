@@ -224,9 +224,13 @@ package final class RPCPeer: MessageHandler {
         await state.withLock { $0.channel }?.waitForRoom()
     }
 
-    /// Answers a request. Once for each.
+    /// Answers a request. Once for each. An answer that is too long for one message becomes an error of this request: the other
+    /// side would end the connection, and with it all that it holds.
     package func answer(_ id: RPCIdentifier, with result: some Codable & Sendable) {
-        send(RPCAnswer(id: id, result: result))
+        send(RPCAnswer(id: id, result: result)) { length in
+            let words = "the answer has \(length) bytes, and a message \(WireLimits.messageBytes) at most"
+            return RPCFailure(id: id, error: RPCError(QuireError(.failed, words)))
+        }
         answered(id)
     }
 
@@ -243,10 +247,13 @@ package final class RPCPeer: MessageHandler {
         }
     }
 
-    private func send(_ message: some Encodable) {
+    /// - Parameter tooLong: what is sent in place of more than a message may be, by its length in bytes.
+    private func send(_ message: some Encodable, orElse tooLong: ((Int) -> RPCFailure)? = nil) {
         let channel = state.withLock { $0.channel }
         do {
-            channel?.send(try WireCodec.line(message))
+            var line = try WireCodec.line(message)
+            if let tooLong, line.count > WireLimits.messageBytes + 1 { line = try WireCodec.line(tooLong(line.count)) }
+            channel?.send(line)
         } catch {
             // Only a value JSON has no form for (an infinite number) gets here; the other side must not wait for it.
             channel?.close(flushing: false)
