@@ -54,22 +54,26 @@ package struct WorkDirectory: Sendable {
         if isShared { _ = lchown(file, ConfinedProgram.nobody, ConfinedProgram.nobody) }
     }
 
-    /// Moves a copy of a document into the program's directory, and lets it read that.
+    /// As `make()`, with a copy of a document in it, which the program may read.
     ///
     /// - Parameters:
     ///   - copy: absolute path of a file that is worth nothing otherwise: it is gone afterwards, on failure, too.
-    ///   - target: absolute path.
-    package func bring(_ copy: String, to target: String) throws(QuireError) {
+    ///   - name: of what it becomes there.
+    package func make(with copy: String, as name: String) throws(QuireError) -> String {
+        defer { unlink(copy) }
+        let directory = try make()
+        let target = "\(directory)/\(name)"
         if rename(copy, target) != 0 {
             do {
                 // Another filesystem.
                 try FileManager.default.moveItem(atPath: copy, toPath: target)
             } catch {
-                unlink(copy)
+                Self.remove(directory)
                 throw QuireError(.failed, "\(copy) cannot be brought to \(target): \(error)")
             }
         }
         hand(target)
+        return directory
     }
 
     /// What a program left in a file of its directory; nil for anything but a plain file of at most `limit` bytes.

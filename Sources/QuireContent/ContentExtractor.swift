@@ -1,4 +1,3 @@
-import Glibc
 package import QuireConfinement
 package import QuireCore
 
@@ -70,12 +69,9 @@ package struct ContentExtractor: Sendable {
     package func text(
         ofCopy copy: String, _ form: ContentForm, isCancelled: () -> Bool = { false }
     ) throws(QuireError) -> String? {
-        // Nobody else removes it where there is no directory for it.
-        defer { unlink(copy) }
-        let directory = try directories.make()
+        let directory = try directories.make(with: copy, as: "document")
         defer { WorkDirectory.remove(directory) }
         let input = "\(directory)/document"
-        try directories.bring(copy, to: input)
         guard let name = form.program?.name, let program = programs[name] else { return nil }
         let run = ConfinedProgram(
             program: program, arguments: Self.arguments(form, input, directory), directory: directory, limits: limits)

@@ -43,12 +43,12 @@ struct SparedContentTests {
         let store = try TestStore()
         let (driver, node) = (store.driver, try missedDocument(store))
         let status = try driver.resolver.status(node)
-        #expect(driver.mustPrepare(emptying: node, status, nil, by: program, .untried, isDataless: false))
+        #expect(try driver.mustPrepare(emptying: node, status, nil, by: program, .untried, isDataless: false))
         let spared = try driver.spare(beforeEmptying: node, nil, by: program)
         guard case .copy = spared else { return #expect(Bool(false), "\(spared)") }
         #expect(try kept(store).isEmpty)
-        #expect(!driver.mustPrepare(emptying: node, status, nil, by: program, spared, isDataless: false))
-        #expect(driver.mustPrepare(emptying: node, status, nil, by: program, spared, isDataless: true))
+        #expect(try !driver.mustPrepare(emptying: node, status, nil, by: program, spared, isDataless: false))
+        #expect(try driver.mustPrepare(emptying: node, status, nil, by: program, spared, isDataless: true))
         _ = try driver.keepMissed(beforeEmptying: node, status, nil, by: program, spared)
         #expect(try kept(store) == ["theirs"])
     }
@@ -73,6 +73,6 @@ struct SparedContentTests {
         let spared = try store.driver.spare(beforeEmptying: node, nil, by: program)
         guard case .nothing = spared else { return #expect(Bool(false), "\(spared)") }
         let status = try store.driver.resolver.status(node)
-        #expect(!store.driver.mustPrepare(emptying: node, status, nil, by: program, .untried, isDataless: false))
+        #expect(try !store.driver.mustPrepare(emptying: node, status, nil, by: program, .untried, isDataless: false))
     }
 }

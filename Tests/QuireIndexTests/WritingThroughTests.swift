@@ -25,6 +25,16 @@ struct WritingThroughTests {
         try await body(drive, paths)
     }
 
+    /// Evicts a document, and has the writing through of that wait for what is returned.
+    private func heldWriting(_ drive: TestDrive, _ path: RelativePath) async throws -> DispatchSemaphore {
+        let signal = DispatchSemaphore(value: 0)
+        drive.faults.holdWriting(signal)
+        try drive.evict(path)
+        var writings = drive.faults.writings.makeAsyncIterator()
+        await writings.next()
+        return signal
+    }
+
     @Test("The row is committed once the directory is written through, and not before")
     func order() async throws {
         try await withDocuments { drive, paths in
@@ -76,11 +86,7 @@ struct WritingThroughTests {
     @Test("Of many directories the file system is written through, once for all that came meanwhile")
     func many() async throws {
         try await withDocuments { drive, paths in
-            let signal = DispatchSemaphore(value: 0)
-            drive.faults.holdWriting(signal)
-            try drive.evict(paths[0])
-            var writings = drive.faults.writings.makeAsyncIterator()
-            await writings.next()
+            let signal = try await heldWriting(drive, paths[0])
             for path in paths.dropFirst() { try drive.evict(path) }
             drive.faults.holdWriting(nil)
             signal.signal()
@@ -92,11 +98,7 @@ struct WritingThroughTests {
     @Test("So it is where a directory came with the document")
     func newDirectory() async throws {
         try await withDocuments { drive, paths in
-            let signal = DispatchSemaphore(value: 0)
-            drive.faults.holdWriting(signal)
-            try drive.evict(paths[0])
-            var writings = drive.faults.writings.makeAsyncIterator()
-            await writings.next()
+            let signal = try await heldWriting(drive, paths[0])
             drive.isWatched = false
             try drive.makeDirectory("new")
             try drive.create("new/doc", "content")

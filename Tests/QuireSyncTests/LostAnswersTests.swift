@@ -217,6 +217,28 @@ import Testing
         #expect(memory.contents(at: "third") != nil && memory.contents(at: "doc") == nil)
     }
 
+    /// Has the provider have a copy of the document that is at a path here, of "text".
+    private func copy(
+        _ path: RelativePath, of device: Device, _ faulty: FaultyProvider, _ memory: MemoryProvider
+    ) throws {
+        let (time, text) = (try device.tree.requiredStatus(at: path).mtime, Array("text".utf8))
+        memory.edit { $0.write(path, .file(text), mtime: time) }
+        faulty.tell(ContentChecksum.sha256(of: text), of: path)
+    }
+
+    /// A device that has renamed `old` to `new`, which its provider, of those that move by a copy and a deletion, has not heard.
+    private func awaitingCopy() async throws -> (device: Device, faulty: FaultyProvider, memory: MemoryProvider) {
+        var capabilities = MemoryProvider.full
+        (capabilities.stableIdentifiers, capabilities.directoryMoves) = (false, false)
+        let memory = MemoryProvider(capabilities: capabilities)
+        let faulty = FaultyProvider(memory)
+        let device = try Device("one", provider: faulty, clock: clock)
+        try device.write("old", "text")
+        #expect(await device.sync() == .settled)
+        try device.rename("old", "new")
+        return (device, faulty, memory)
+    }
+
     /// A device that has moved `dir/doc` to `doc` where the copy was made, and the original is there still.
     private func halfMoved(isDataless: Bool) async throws -> (Device, MemoryProvider) {
         let (device, faulty, memory) = try await forgetful()
@@ -224,9 +246,7 @@ import Testing
         faulty.inject(Fault(.move, .failBefore(cut)))
         try device.rename("dir/doc", "doc")
         #expect(await device.sync() != .settled)
-        let time = try device.tree.requiredStatus(at: "doc").mtime
-        memory.edit { $0.write("doc", .file(Array("text".utf8)), mtime: time) }
-        faulty.tell(ContentChecksum.sha256(of: Array("text".utf8)), of: "doc")
+        try copy("doc", of: device, faulty, memory)
         return (device, memory)
     }
 
@@ -336,22 +356,11 @@ extension LostAnswersTests {
         "A document that was to be moved by a copy and a deletion has one name, where the daemon ended between both",
         arguments: [true, false])
     func halfMovedAtTheEnd(isCopied: Bool) async throws {
-        var capabilities = MemoryProvider.full
-        (capabilities.stableIdentifiers, capabilities.directoryMoves) = (false, false)
-        let memory = MemoryProvider(capabilities: capabilities)
-        let faulty = FaultyProvider(memory)
-        let device = try Device("one", provider: faulty, clock: clock)
-        try device.write("old", "text")
-        #expect(await device.sync() == .settled)
-        try device.rename("old", "new")
+        let (device, faulty, memory) = try await awaitingCopy()
         faulty.inject(Fault(.move, .failBefore(cut)))
         clock.advance(.seconds(20))
         #expect(await device.sync() != .settled)
-        if isCopied {
-            let time = try device.tree.requiredStatus(at: "new").mtime
-            memory.edit { $0.write("new", .file(Array("text".utf8)), mtime: time) }
-            faulty.tell(ContentChecksum.sha256(of: Array("text".utf8)), of: "new")
-        }
+        if isCopied { try copy("new", of: device, faulty, memory) }
         let service = device.restartedService(faulty)
         clock.advance(.seconds(100))
         #expect(await service.syncNow(timeout: nil) == .settled)
@@ -361,17 +370,8 @@ extension LostAnswersTests {
 
     @Test("A move that the provider has refused is not ended over what another device made there")
     func refusedMove() async throws {
-        var capabilities = MemoryProvider.full
-        (capabilities.stableIdentifiers, capabilities.directoryMoves) = (false, false)
-        let memory = MemoryProvider(capabilities: capabilities)
-        let faulty = FaultyProvider(memory)
-        let device = try Device("one", provider: faulty, clock: clock)
-        try device.write("old", "text")
-        #expect(await device.sync() == .settled)
-        try device.rename("old", "new")
-        let time = try device.tree.requiredStatus(at: "new").mtime
-        memory.edit { $0.write("new", .file(Array("text".utf8)), mtime: time) }
-        faulty.tell(ContentChecksum.sha256(of: Array("text".utf8)), of: "new")
+        let (device, faulty, memory) = try await awaitingCopy()
+        try copy("new", of: device, faulty, memory)
         clock.advance(.seconds(20))
         let engine = try #require(device.service.engines.first)
         _ = await engine.round(isUrgent: true, pulls: false)

@@ -34,11 +34,7 @@ extension Document {
                         remedy: "Open it, or save for creating")
                 }
                 try await write(to: place)
-            case .creating:
-                try await opening { presenter in
-                    fileURL = url
-                    return try await create(presenter, at: url, isNew: false)
-                }
+            case .creating: try await create(at: url, isNew: false)
             }
         }
         guard operation == .creating else { return }
@@ -49,13 +45,15 @@ extension Document {
     ///
     /// - Throws: `CocoaError(.fileWriteFileExists)` where something is: another device's document, which has just come.
     func saveNew(to url: URL) async throws {
-        try await turns.runGivingWay {
-            try await opening { presenter in
-                fileURL = url
-                return try await create(presenter, at: url, isNew: true)
-            }
-        }
+        try await turns.runGivingWay { try await create(at: url, isNew: true) }
         event.yield(.saved)
+    }
+
+    private func create(at url: URL, isNew: Bool) async throws {
+        try await opening { presenter in
+            fileURL = url
+            return try await create(presenter, at: url, isNew: isNew)
+        }
     }
 
     // MARK: For the document's own parts

@@ -141,15 +141,8 @@ extension Driver {
             if !change.isAccessTimeOnly { tellChange(node, claim, caller.pid) }
             reply.attributes(table.shown(status, of: node))
         case .success(nil):
-            parkForContent(reply, node) { driver, reply in
-                let spared = Result { () throws(DriverError) -> SparedContent in
-                    Self.isEmptied(change, file)
-                        ? try driver.spare(beforeEmptying: node, claim, by: caller.pid) : .untried
-                }
-                switch spared {
-                case .success(let spared): driver.changeAttributes(reply, node, change, file, claim, spared: spared)
-                case .failure(let error): reply.error(error.errno)
-                }
+            parkForSparing(reply, node, isEmptied: Self.isEmptied(change, file), claim) { driver, reply, spared in
+                driver.changeAttributes(reply, node, change, file, claim, spared: spared)
             }
         case .failure(let error): reply.error(error.errno)
         }

@@ -77,15 +77,8 @@ extension Driver {
                 driver.performOpen(reply, node, flags, claim, hasAsked: hasAsked, pass: pass, arriving: arriving)
             }
         case .success(nil):
-            parkForContent(reply, node) { driver, reply in
-                let spared = Result { () throws(DriverError) -> SparedContent in
-                    flags & O_TRUNC == 0 ? .untried : try driver.spare(beforeEmptying: node, claim, by: caller.pid)
-                }
-                switch spared {
-                case .success(let spared):
-                    driver.performOpen(reply, node, flags, claim, hasAsked: hasAsked, pass: pass, spared: spared)
-                case .failure(let error): reply.error(error.errno)
-                }
+            parkForSparing(reply, node, isEmptied: flags & O_TRUNC != 0, claim) { driver, reply, spared in
+                driver.performOpen(reply, node, flags, claim, hasAsked: hasAsked, pass: pass, spared: spared)
             }
         case .failure(let error):
             if error.errno == ESTALE { staleAnswers.note(caller.pid) }
@@ -114,7 +107,7 @@ extension Driver {
         let arrival = arriving.flatMap { isPlaceholder && $0.inode == status.inode ? Arrival($0, status) : nil }
         if isPlaceholder, flags & O_TRUNC == 0, arrival == nil { return nil }
         if flags & O_TRUNC != 0,
-            mustPrepare(emptying: node, status, claim, by: caller.pid, spared, isDataless: isPlaceholder)
+            try mustPrepare(emptying: node, status, claim, by: caller.pid, spared, isDataless: isPlaceholder)
         {
             return nil
         }

@@ -164,7 +164,7 @@ extension Driver {
     ) throws(DriverError) -> UntoldChange? {
         guard seen.isInUse else { return .nothing }
         let status = try resolver.status(node)
-        if mustPrepare(emptying: node, status, claim, by: thread, spared, isDataless: try isDataless(node)) {
+        if try mustPrepare(emptying: node, status, claim, by: thread, spared, isDataless: try isDataless(node)) {
             return nil
         }
         return try keepMissed(beforeEmptying: node, status, claim, by: thread, spared)
@@ -201,10 +201,27 @@ extension Driver {
     /// Whether the content of a document that a program is about to empty has to be fetched, or copied, first: it is kept.
     func mustPrepare(
         emptying node: Node, _ status: stat, _ claim: HeldClaim?, by thread: pid_t, _ spared: SparedContent,
-        isDataless: Bool
-    ) -> Bool {
-        if case .untried = spared {} else if !isDataless { return false }
-        return missed(node, status, claim, by: thread) != nil
+        isDataless: @autoclosure () throws(DriverError) -> Bool
+    ) throws(DriverError) -> Bool {
+        guard missed(node, status, claim, by: thread) != nil else { return false }
+        if case .untried = spared { return true }
+        return try isDataless()
+    }
+
+    /// Waits as `parkForContent`, and where the document is about to be emptied spares what is to be kept of it; then goes on.
+    func parkForSparing(
+        _ reply: consuming Reply, _ node: Node, isEmptied: Bool, _ claim: HeldClaim?,
+        then operation: @escaping @Sendable (Driver, consuming Reply, SparedContent) -> Void
+    ) {
+        let thread = reply.caller.pid
+        parkForContent(reply, node) { driver, reply in
+            do throws(DriverError) {
+                let spared = isEmptied ? try driver.spare(beforeEmptying: node, claim, by: thread) : .untried
+                operation(driver, reply, spared)
+            } catch {
+                reply.error(error.errno)
+            }
+        }
     }
 
     /// Where a document is of which the program has missed what others wrote; nil where it has not.

@@ -13,12 +13,8 @@ final class IngestQueue: @unchecked Sendable {
     private var isClosing = false
     private var isWaiting = false
     private var isEager = false
-    private var operations = StoreOperations()
-
-    /// Whoever changes the store and records that afterwards.
-    private struct StoreOperations {
-        var finish: (@Sendable () -> Void)?
-    }
+    /// See `setOperations`.
+    private var finishOperations: (@Sendable () -> Void)?
 
     /// Something to be done on the ingest thread, in order.
     struct Entry: Sendable {
@@ -80,12 +76,12 @@ final class IngestQueue: @unchecked Sendable {
     func setEager(_ isEager: Bool) { monitor.locked { self.isEager = isEager } }
 
     /// How `recordedAfterOperations` waits for the operations in the store that are under way; nil where there are none.
-    func setOperations(_ finish: (@Sendable () -> Void)?) { monitor.locked { operations.finish = finish } }
+    func setOperations(_ finish: (@Sendable () -> Void)?) { monitor.locked { finishOperations = finish } }
 
     /// How much is recorded once all is that was done in the store before the call.
     func recordedAfterOperations() -> UInt64 {
-        let operations = monitor.locked { self.operations }
-        operations.finish?()
+        let finish = monitor.locked { finishOperations }
+        finish?()
         return recordedCount
     }
 

@@ -1,32 +1,22 @@
 import Glibc
 import QuireCore
 import QuireSync
+import QuireTransport
 import Synchronization
 
 /// The driver needs a content source before there is one: the sync engine itself needs the driver. Who asks for content
 /// meanwhile waits.
 final class LateSync: ContentSource {
-    private typealias Waiter = CheckedContinuation<SyncService?, Never>
+    // Taken alone.
+    private let bound = Lock<SyncService?>(nil)
+    private let isBound = CancelSignal()
 
-    private struct State {
-        var service: SyncService?
-        var waiters: [UInt64: Waiter] = [:]
-        var next: UInt64 = 0
-    }
-
-    // Taken alone; waiters are resumed outside.
-    private let state = Lock(State())
-
-    private var service: SyncService? { state.withLock { $0.service } }
+    private var service: SyncService? { bound.withLock { $0 } }
 
     /// From now on `service` is asked.
     func bind(_ service: SyncService) {
-        let waiters = state.withLock { state in
-            state.service = service
-            defer { state.waiters = [:] }
-            return Array(state.waiters.values)
-        }
-        for waiter in waiters { waiter.resume(returning: service) }
+        bound.withLock { $0 = service }
+        isBound.fire()
     }
 
     func materialize(path: RelativePath, inode: UInt64) async throws(MaterializeError) {
@@ -39,29 +29,9 @@ final class LateSync: ContentSource {
 
     /// Returns when there is one. Cancelling the task ends this wait.
     private func started(_ path: RelativePath) async throws(MaterializeError) -> SyncService {
-        if let service { return service }
-        let ticket = state.withLock { state in
-            state.next += 1
-            return state.next
-        }
-        let service = await withTaskCancellationHandler {
-            await withCheckedContinuation { continuation in
-                let service = state.withLock { state in
-                    if state.service == nil { state.waiters[ticket] = continuation }
-                    return state.service
-                }
-                if let service { continuation.resume(returning: service) }
-                if Task.isCancelled { cancel(ticket) }
-            }
-        } onCancel: {
-            cancel(ticket)
-        }
+        await isBound.wait()
         guard let service else { throw MaterializeError(errno: EINTR, message: "\(path): interrupted") }
         return service
-    }
-
-    private func cancel(_ ticket: UInt64) {
-        state.withLock { $0.waiters.removeValue(forKey: ticket) }?.resume(returning: nil)
     }
 
     /// How much is here of an item that comes as it is read; nil where nothing has come.

@@ -27,11 +27,9 @@ final class ArrivingDocument: Sendable {
         var versions: [ProviderVersion]
         /// What the index had of it last.
         var base: BaseRecord?
-        /// How many changes of ours are being made at the provider, and how many are over.
-        var changes = 0
+        /// Changes of ours that are being made at the provider, and how many are over.
+        var changes = UnderWay()
         var changesMade = 0
-        /// Who waits for these to be over.
-        var waitingForChanges: [CheckedContinuation<Void, Never>] = []
         var present: RangeSet<Int64>
         /// On their way; disjoint, and without what of them has arrived.
         var coming: [UInt64: Range<Int64>] = [:]
@@ -198,16 +196,13 @@ final class ArrivingDocument: Sendable {
 
     /// A change of ours of its time, mode or place is about to be made at the provider: what is not found there in its
     /// version is looked for again when it is over. To be followed by `endChange`.
-    func beginChange() { state.withLock { $0.changes += 1 } }
+    func beginChange() { state.withLock { $0.changes.begin() } }
 
     /// The change is over.
     func endChange() {
         let waiting = state.withLock { state in
-            state.changes -= 1
             state.changesMade += 1
-            guard state.changes == 0 else { return [CheckedContinuation<Void, Never>]() }
-            defer { state.waitingForChanges = [] }
-            return state.waitingForChanges
+            return state.changes.end()
         }
         for waiter in waiting { waiter.resume() }
     }
@@ -226,13 +221,7 @@ final class ArrivingDocument: Sendable {
 
     /// Waits for changes that are being made; whether some were since there were so many.
     private func isChanged(since made: Int) async -> Bool {
-        await withCheckedContinuation { continuation in
-            let isAtRest = state.withLock { state in
-                if state.changes > 0 { state.waitingForChanges.append(continuation) }
-                return state.changes == 0
-            }
-            if isAtRest { continuation.resume() }
-        }
+        await withCheckedContinuation { waiter in state.withLock { $0.changes.wait(waiter) }?.resume() }
         return state.withLock { $0.changesMade } != made
     }
 

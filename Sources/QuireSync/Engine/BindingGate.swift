@@ -7,8 +7,7 @@ final class BindingGate: Sendable {
     private struct State {
         /// See `close`.
         var closings = 0
-        var underWay = 0
-        var waiting: [CheckedContinuation<Void, Never>] = []
+        var underWay = UnderWay()
     }
 
     /// Innermost lock: nothing else is taken while it is held; waiters are resumed outside.
@@ -20,35 +19,19 @@ final class BindingGate: Sendable {
     func run<Value, Failure: Error>(_ body: () async throws(Failure) -> Value) async throws(Failure) -> Value? {
         let isOpen = state.withLock { state in
             guard state.closings == 0 else { return false }
-            state.underWay += 1
+            state.underWay.begin()
             return true
         }
         guard isOpen else { return nil }
-        defer { finish() }
+        defer { for waiter in state.withLock({ $0.underWay.end() }) { waiter.resume() } }
         return try await body()
     }
 
     /// Lets nothing through any more, and returns when what was under way has ended. Each is undone by one `open`.
     func close() async {
         state.withLock { $0.closings += 1 }
-        await withCheckedContinuation { continuation in
-            let isAtRest = state.withLock { state in
-                if state.underWay > 0 { state.waiting.append(continuation) }
-                return state.underWay == 0
-            }
-            if isAtRest { continuation.resume() }
-        }
+        await withCheckedContinuation { waiter in state.withLock { $0.underWay.wait(waiter) }?.resume() }
     }
 
     func open() { state.withLock { $0.closings -= 1 } }
-
-    private func finish() {
-        let waiting = state.withLock { state in
-            state.underWay -= 1
-            guard state.underWay == 0 else { return [CheckedContinuation<Void, Never>]() }
-            defer { state.waiting = [] }
-            return state.waiting
-        }
-        for waiter in waiting { waiter.resume() }
-    }
 }

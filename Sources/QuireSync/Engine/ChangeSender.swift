@@ -164,7 +164,8 @@ extension ChangeSender {
         _ base: BaseRecord, _ from: RelativePath, _ to: RelativePath, of item: ItemID?
     ) async throws(SyncFailure) -> BaseRecord {
         let notes = MoveNotes(context: context)
-        if let item, notes.isNeeded(base, to: to) { try await notes.insert(item, from: from, to: to) }
+        let noted = notes.isNeeded(base, to: to) ? item : nil
+        if let noted { try await notes.insert(noted, from: from, to: to) }
         do throws(SyncFailure) {
             return try await context.keepingArrived(item, base, isSure: false) { () throws(SyncFailure) in
                 try await context.ask { () throws(ProviderError) in
@@ -178,8 +179,8 @@ extension ChangeSender {
             if [.offline, .cancelled, .park].contains(error.remedy) {
                 context.openMoves.insert(
                     OpenMove(item: item, from: from, to: to, base: base, since: context.clock.now()))
-            } else if let item, notes.isNeeded(base, to: to) {
-                await notes.remove(item, to: to)
+            } else if let noted {
+                await notes.remove(noted, to: to)
             }
             throw error
         }

@@ -32,8 +32,7 @@ final class PauseSwitch: Sendable {
         var end: PauseEnd?
         /// See `hold`.
         var holds = 0
-        var running = 0
-        var waitingForRest: [CheckedContinuation<Void, Never>] = []
+        var running = UnderWay()
         var waitingForRelease: [CheckedContinuation<Void, Never>] = []
         var watchers: [UInt64: @Sendable () -> Void] = [:]
         var nextWatcher: UInt64 = 0
@@ -74,13 +73,7 @@ final class PauseSwitch: Sendable {
             return Array(state.watchers.values)
         }
         for watcher in watchers { watcher() }
-        await withCheckedContinuation { continuation in
-            let isAtRest = state.withLock { state in
-                if state.running > 0 { state.waitingForRest.append(continuation) }
-                return state.running == 0
-            }
-            if isAtRest { continuation.resume() }
-        }
+        await withCheckedContinuation { waiter in state.withLock { $0.running.wait(waiter) }?.resume() }
     }
 
     func release() {
@@ -107,20 +100,12 @@ final class PauseSwitch: Sendable {
     private func begin() -> Bool {
         state.withLock { state in
             guard state.holds == 0 else { return false }
-            state.running += 1
+            state.running.begin()
             return true
         }
     }
 
-    private func finish() {
-        let waiting = state.withLock { state in
-            state.running -= 1
-            guard state.running == 0 else { return [CheckedContinuation<Void, Never>]() }
-            defer { state.waitingForRest = [] }
-            return state.waitingForRest
-        }
-        for waiter in waiting { waiter.resume() }
-    }
+    private func finish() { for waiter in state.withLock({ $0.running.end() }) { waiter.resume() } }
 
     // MARK: - running
 

@@ -217,24 +217,19 @@ extension SyncService {
                 .usage, "\(path): the document's name was cut to make this one, and does not say which document it is",
                 remedy: "Move the copy over the document yourself, as with mv")
         }
+        // Wherever the document goes then, the version that goes is one of it.
+        let owner =
+            choice == .original
+            ? try await reading { try await self.environment.index.item(drivePath: original) }?.entry.id : nil
         do throws(SyncFailure) {
             switch choice {
             case .copy: try await replace(original, document, byCopyAt: path, engine.context)
-            case .original:
-                // Wherever the document goes then, it is a version of it.
-                let owner = try await beside(original)?.entry.id ?? copy.entry.id
-                try await displace(path, by: .remove, owner, engine.context)
+            case .original: try await displace(path, by: .remove, owner ?? copy.entry.id, engine.context)
             }
         } catch {
             throw QuireError(error.remedy == .later ? .busy : .failed, error.message)
         }
         engine.wake()
-    }
-
-    private func beside(_ document: RelativePath) async throws(SyncFailure) -> IndexedItem? {
-        do { return try await environment.index.item(drivePath: document) } catch {
-            throw SyncFailure(.later, "\(error)")
-        }
     }
 
     /// What is at a path, its content brought here; nil where nothing is.

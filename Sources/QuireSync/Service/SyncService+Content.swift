@@ -143,7 +143,7 @@ extension SyncService: ContentSource {
             return nil
         }
         // Its time, mode or place may have been changed at the provider meanwhile.
-        guard let present = try await presentBase(of: document, context) else { return .busy }
+        guard let present = try await presentBase(of: document) else { return .busy }
         base = present
         var (mtime, mode) = (status.mtime, status.mode & 0o777)
         let isListed = context.isOnlyListed(base, status)
@@ -164,7 +164,7 @@ extension SyncService: ContentSource {
             arriving.drop(place.subject.item)
             throw Self.isCorrupt(path)
         }
-        guard try await presentBase(of: document, context) == present else { return .busy }
+        guard try await presentBase(of: document) == present else { return .busy }
         base.checksum = found
         let documents = arriving
         let taken = try await context.store { () throws(StoreError) in try documents.take(document) }
@@ -187,9 +187,7 @@ extension SyncService: ContentSource {
     }
 
     /// What the index has of a document now; nil where that is another version.
-    private func presentBase(
-        of document: ArrivingDocument, _ context: SyncContext
-    ) async throws(SyncFailure) -> BaseRecord? {
+    private func presentBase(of document: ArrivingDocument) async throws(SyncFailure) -> BaseRecord? {
         do {
             try await environment.index.settle()
             let base = try await environment.index.item(document.subject.item)?.base

@@ -47,13 +47,10 @@ package struct ThumbnailMaker: Sendable {
         ofCopy copy: String, type: String, ending: String, size: Int = ThumbnailMaker.side,
         isCancelled: () -> Bool = { false }
     ) throws(QuireError) -> Data? {
-        // Nobody else removes it where there is no directory for it.
-        defer { unlink(copy) }
-        let directory = try directories.make()
+        let name = "document.\(Self.plain(ending))"
+        let directory = try directories.make(with: copy, as: name)
         defer { WorkDirectory.remove(directory) }
-        let input = "\(directory)/document.\(Self.plain(ending))"
-        try directories.bring(copy, to: input)
-        return try picture(of: input, recipes.recipes(for: type), in: directory, size, isCancelled)
+        return try picture(of: "\(directory)/\(name)", recipes.recipes(for: type), in: directory, size, isCancelled)
     }
 
     /// Draws the beginning of a text.
