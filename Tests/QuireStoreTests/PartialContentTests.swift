@@ -88,13 +88,28 @@ import Testing
         let file = try content.reading()
         let wrong = try #require(ContentChecksum(bytes: [UInt8](repeating: 0, count: 32)))
         let time = FileTime(nanoseconds: 1_600_000_000_000_000_000)
-        #expect(try content.finish(file, mtime: time, mode: 0o640, known: wrong, isCancelled: { false }) == nil)
-        let found = try content.finish(file, mtime: time, mode: 0o640, known: nil, isCancelled: { false })
-        #expect(found?.description == "9834876dcfb05cb167a5c24953eba58c4ac89b1adf57f28f2f9d09af107ee8f0")
+        let right = ContentHasher.checksum(of: [UInt8](repeating: 0x61, count: 3))
+        #expect(try !content.finish(file, mtime: time, mode: 0o640, known: wrong, isCancelled: { false }))
+        #expect(try content.reading().status().mtime != time)
+        #expect(try content.finish(file, mtime: time, mode: 0o640, known: right, isCancelled: { false }))
         let status = try content.reading().status()
         #expect(status.mtime == time && status.mode & 0o777 == 0o640)
         #expect(throws: StoreError.self) {
-            _ = try content.finish(file, mtime: time, mode: 0o640, known: nil, isCancelled: { true })
+            _ = try content.finish(file, mtime: time, mode: 0o640, known: right, isCancelled: { true })
         }
+    }
+
+    @Test("Of whole content of which nothing is known only the size is looked at: it is not read")
+    func finishUnknown() throws {
+        let small = PartialContent.Subject(
+            item: ItemID(9), container: .default, version: ProviderVersion("v"), size: 3)
+        let (content, _) = try PartialContent.open(small, in: directory, staging: staging)
+        let file = try content.reading()
+        let time = FileTime(nanoseconds: 1_600_000_000_000_000_000)
+        // Whoever reads asks whether to go on.
+        #expect(try content.finish(file, mtime: time, mode: 0o600, known: nil, isCancelled: { true }))
+        #expect(try content.reading().status().mtime == time)
+        #expect(truncate(content.path, 2) == 0)
+        #expect(try !content.finish(file, mtime: time, mode: 0o600, known: nil, isCancelled: { true }))
     }
 }

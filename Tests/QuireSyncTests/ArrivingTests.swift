@@ -70,6 +70,32 @@ import Testing
         #expect(device.service.arrived(try await id(device))?.bytes == all.ranges.reduce(0) { $0 + Int64($1.count) })
     }
 
+    @Test(
+        "Content that came in parts and comes again under another version replaces no file, edited meanwhile or not",
+        arguments: [false, true])
+    func comesAgain(edited: Bool) async throws {
+        let (device, faulty) = try await device()
+        let inode = try device.tree.requiredStatus(at: "doc").inode
+        try await device.service.materialize(path: "doc", inode: inode)
+        let before = try device.tree.requiredStatus(at: "doc")
+        // Nothing was there to compare it with.
+        #expect(try await device.index.item(drivePath: "doc")?.base?.checksum == nil)
+        memory.edit { $0.write("doc", .file(bytes)) }
+        let gate = Gate()
+        faulty.inject(Fault(.fetch, .holdAnswer(gate)))
+        let service = device.service
+        let synced = Task { await service.syncNow(timeout: nil) }
+        await gate.waitForArrivals(1)
+        if edited { try device.write("doc", "edited") }
+        gate.open()
+        _ = await synced.value
+        #expect(await device.sync() == .settled)
+        #expect(try device.tree.requiredStatus(at: "doc").inode == before.inode)
+        #expect(memory.contents(at: "doc") == (edited ? Array("edited".utf8) : bytes))
+        #expect(memory.items.count == 1)
+        #expect(try await device.index.item(drivePath: "doc")?.base?.version == memory.items.first?.version)
+    }
+
     @Test("A document of which everything was read takes its placeholder's place by itself, and its readers read on")
     func completes() async throws {
         let (device, _) = try await device()

@@ -101,21 +101,24 @@ package struct PartialContent: Sendable {
 
     /// Checks that the bytes are the document's and makes them ready to be installed: mtime, mode, written through.
     ///
-    /// All bytes must be here. `discard` takes the map away once the file is where it belongs.
+    /// All bytes must be here. They are read only where it is known what they should be. `discard` takes the map away once the
+    /// file is where it belongs.
     /// - Parameters:
     ///   - file: the bytes, open; at the path another file may lie by now.
     ///   - known: what the content should be, where that is known.
-    /// - Returns: what it is; nil where that is not what is known, and nothing was done.
+    /// - Returns: false where it is something else, and nothing was done.
     package func finish(
         _ file: borrowing OwnedDescriptor, mtime: FileTime, mode: UInt16, known: ContentChecksum?,
         isCancelled: () -> Bool
-    ) throws(StoreError) -> ContentChecksum? {
-        let found = try ContentCopy.checksum(of: file, shown: path, isCancelled: isCancelled)
-        guard found.size == subject.size, known == nil || known == found.checksum else { return nil }
+    ) throws(StoreError) -> Bool {
+        guard try file.status().size == subject.size else { return false }
+        if let known, try ContentCopy.checksum(of: file, shown: path, isCancelled: isCancelled).checksum != known {
+            return false
+        }
         try file.setMode(mode, path)
         try file.setModificationTime(mtime, path)
         try file.sync(path)
-        return found.checksum
+        return true
     }
 
     /// Gives the bytes a name of their own in the staging directory, from which they can be installed.

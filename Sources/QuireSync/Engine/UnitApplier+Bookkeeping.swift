@@ -118,6 +118,23 @@ extension UnitApplier {
         return unit
     }
 
+    /// The unit with the checksum of its base where the content is here and may come again. What came in parts, and could be
+    /// compared with nothing, was not read for it.
+    func knowingBase(_ unit: TreeUnit) async throws(SyncFailure) -> TreeUnit {
+        guard let local = unit.local, local.content == .asBase, let base = unit.base, base.checksum == nil,
+            let remote = unit.remote, remote.kind == .file, remote.size.bytes == base.size
+        else { return unit }
+        let (tree, path) = (context.tree, context.drivePath(local.path))
+        var unit = unit
+        unit.base?.checksum = try await context.cancellableStore { (isCancelled) throws(StoreError) in
+            let file = try tree.openForReading(path)
+            guard try file.status().fingerprint == local.fingerprint else { return nil }
+            let found = try ContentCopy.checksum(of: file, shown: path.description, isCancelled: isCancelled).checksum
+            return try file.status().fingerprint == local.fingerprint ? found : nil
+        }
+        return unit
+    }
+
     /// A snapshot's facts; the copy itself is not needed.
     func snapshot(_ local: LocalEntry) async throws(SyncFailure) -> Snapshot {
         let (tree, staging) = (context.tree, context.staging)

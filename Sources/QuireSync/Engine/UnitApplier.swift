@@ -135,8 +135,10 @@ extension UnitApplier {
                 base: unit.base.map { ItemFacts($0) }, local: local.facts, remote: ItemFacts(remote))
             return merged ?? local.facts.mode ?? Self.defaultMode(remote.kind)
         }
+        let isToBeFetched = try await isToBeFetched(remote, local)
+        let unit = isToBeFetched || remote.checksum != nil ? try await knowingBase(unit) : unit
         let outcome: UnitOutcome
-        if try await isToBeFetched(remote, local) {
+        if isToBeFetched {
             // What is fetched could not take its place.
             guard !context.committer.isOpenForWriting(inode: local.fingerprint.inode) else { return .later }
             outcome = try await fetch(unit, remote, local, mode: mode)

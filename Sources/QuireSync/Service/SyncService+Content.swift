@@ -156,16 +156,15 @@ extension SyncService: ContentSource {
             base.checksum = base.checksum ?? item.checksum
         }
         let (known, time, bits) = (base.checksum, mtime, mode)
-        let found = try await context.cancellableStore { (isCancelled) throws(StoreError) in
+        let isWhole = try await context.cancellableStore { (isCancelled) throws(StoreError) in
             try document.content.finish(
                 document.file, mtime: time, mode: bits, known: known, isCancelled: isCancelled)
         }
-        guard let found else {
+        guard isWhole else {
             arriving.drop(place.subject.item)
             throw Self.isCorrupt(path)
         }
         guard try await presentBase(of: document) == present else { return .busy }
-        base.checksum = found
         let documents = arriving
         let taken = try await context.store { () throws(StoreError) in try documents.take(document) }
         guard let taken else { return .busy }
