@@ -146,6 +146,10 @@ int quire_set_thread_umask(int mask) {
 
 int quire_limit_arenas(int count) { return mallopt(M_ARENA_MAX, count); }
 
+int quire_keep_freed(int bytes, int largest) {
+    return mallopt(M_TRIM_THRESHOLD, bytes) && mallopt(M_MMAP_THRESHOLD, largest);
+}
+
 void quire_release_memory(void) { malloc_trim(0); }
 
 short quire_wait_for_input(int file, long nanoseconds) {

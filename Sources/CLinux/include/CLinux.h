@@ -53,6 +53,9 @@ int64_t quire_birth_time(int file);
 int quire_set_thread_umask(int mask);
 // mallopt(3) M_ARENA_MAX; 0 where it is refused.
 int quire_limit_arenas(int count);
+// mallopt(3) M_TRIM_THRESHOLD and M_MMAP_THRESHOLD: up to `bytes` of freed memory stay with the process, and pieces below
+// `largest` are taken of it; 0 where it is refused.
+int quire_keep_freed(int bytes, int largest);
 // malloc_trim(3): gives free memory back to the kernel.
 void quire_release_memory(void);
 // ppoll(2) of one descriptor for input: the events there are, 0 where there are none in time, or a signal came.

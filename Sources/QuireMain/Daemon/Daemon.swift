@@ -24,7 +24,7 @@ enum Daemon {
     static func run(_ plan: MountPlan, report: LaunchReport, log: DaemonLog = .terminal) async throws {
         // That a peer is gone is an error of the write, not the daemon's end.
         _ = signal(SIGPIPE, SIG_IGN)
-        ProcessLimits.limitArenas()
+        ProcessLimits.shapeHeap()
         ProcessLimits.raiseDescriptors()
         let logger = log.logger(verbose: plan.verbose || plan.options.debug)
         let mountpoint = try plan.check()

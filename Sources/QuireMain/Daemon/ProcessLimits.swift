@@ -27,5 +27,11 @@ enum ProcessLimits {
 
     /// Two arenas serve the daemon's threads; with one a thread, what is freed in one is not used again by the others, and
     /// an idle daemon stays as large as it ever was.
-    static func limitArenas() { _ = quire_limit_arenas(2) }
+    ///
+    /// Buffers of transfers come and go, and the kernel clears each page that it gives anew: what is freed stays until work
+    /// has rested (`MemoryService`).
+    static func shapeHeap() {
+        _ = quire_limit_arenas(2)
+        _ = quire_keep_freed(32 << 20, 8 << 20)
+    }
 }

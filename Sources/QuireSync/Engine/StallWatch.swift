@@ -4,11 +4,21 @@ import Synchronization
 /// Ends transfers of which nothing arrives, with one timer for all of them.
 final class StallWatch: Sendable {
     private struct Transfer {
-        /// When something arrived last, by the machine's uptime.
-        var last: Duration
+        let news: News
+        let end: @Sendable () -> Void
         var isStalled = false
-        /// There as soon as its task is.
-        var end: (@Sendable () -> Void)?
+    }
+
+    /// When something of a transfer arrived last, by the machine's uptime: noted without the lock, which all share.
+    private final class News: Sendable {
+        private let nanoseconds: Atomic<Int64>
+
+        init(_ begun: Duration) { nanoseconds = Atomic(Int64(begun / .nanoseconds(1))) }
+
+        var last: Duration {
+            get { .nanoseconds(nanoseconds.load(ordering: .relaxed)) }
+            set { nanoseconds.store(Int64(newValue / .nanoseconds(1)), ordering: .relaxed) }
+        }
     }
 
     private struct State {
@@ -31,20 +41,14 @@ final class StallWatch: Sendable {
         _ deadline: Duration, _ clock: SyncClock, on executor: PoolExecutor,
         _ body: @escaping @Sendable (_ note: @escaping @Sendable () -> Void) async -> Value
     ) async -> (value: Value, isStalled: Bool) {
-        let begun = clock.uptime()
+        let news = News(clock.uptime())
+        let transfer = Task(executorPreference: executor) { await body { news.last = clock.uptime() } }
         let number = state.withLock { state in
             state.next += 1
-            state.transfers[state.next] = Transfer(last: begun)
+            state.transfers[state.next] = Transfer(news: news, end: transfer.cancel)
             if state.timer == nil { state.timer = Task { await self.run(deadline, clock) } }
             return state.next
         }
-        let transfer = Task(executorPreference: executor) {
-            await body {
-                let now = clock.uptime()
-                self.state.withLock { $0.transfers[number]?.last = now }
-            }
-        }
-        state.withLock { $0.transfers[number]?.end = transfer.cancel }
         let value = await withTaskCancellationHandler {
             await transfer.value
         } onCancel: {
@@ -71,11 +75,11 @@ final class StallWatch: Sendable {
                 var ended: [@Sendable () -> Void] = []
                 var pause = deadline
                 for (number, transfer) in state.transfers where !transfer.isStalled {
-                    let idle = now - transfer.last
+                    let idle = now - transfer.news.last
                     pause = min(pause, deadline - idle)
-                    guard idle >= deadline, let end = transfer.end else { continue }
+                    guard idle >= deadline else { continue }
                     state.transfers[number]?.isStalled = true
-                    ended.append(end)
+                    ended.append(transfer.end)
                 }
                 return (ended, pause)
             }
