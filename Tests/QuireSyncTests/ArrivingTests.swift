@@ -497,6 +497,40 @@ import Testing
         }
     }
 
+    @Test(
+        "What was moved here, or its directory, and then removed is read to its end as well", arguments: [false, true])
+    func movedAndRemovedWhileRead(inDirectory: Bool) async throws {
+        let (device, _) = try await device()
+        let engine = try #require(device.service.engines.first)
+        func round() async {
+            clock.advance(.seconds(60))
+            _ = await engine.round(isUrgent: false, pulls: false)
+        }
+        var path: RelativePath = "doc"
+        if inDirectory {
+            try device.makeDirectory("d")
+            try device.rename("doc", "d/doc")
+            path = "d/doc"
+            await round()
+        }
+        let late = 2 * ReadAhead.block + 5..<2 * ReadAhead.block + 15
+        do {
+            let inode = try device.tree.requiredStatus(at: path).inode
+            let content = try #require(try await device.service.open(path: path, inode: inode))
+            try device.rename(inDirectory ? "d" : "doc", "moved")
+            await round()
+            let moved: RelativePath = inDirectory ? "moved/doc" : "moved"
+            #expect(memory.contents(at: moved) != nil)
+            try device.remove(moved)
+            await round()
+            try await content.bring(late)
+            #expect(read(content, late) == part(late))
+            #expect(memory.contents(at: moved) != nil)
+        }
+        await round()
+        #expect(memory.contents(at: inDirectory ? "moved/doc" : "moved") == nil)
+    }
+
     @Test("What takes the place of a document that is read on goes up, and a look for somebody else deletes nothing")
     func replacedWhileRead() async throws {
         let (device, _) = try await device()

@@ -124,18 +124,23 @@ import Testing
     }
 
     @Test(
-        "A document that the provider neither takes nor tells of holds up neither what is sent nor what comes, and is noted once"
-    )
-    func neverTakenOrTold() async throws {
+        "A document that the provider neither takes nor tells of holds up neither what is sent nor what comes, and is noted once",
+        arguments: [false, true])
+    func neverTakenOrTold(isToldAtFirst: Bool) async throws {
         let faulty = FaultyProvider(memory)
         let device = try Device("one", provider: faulty, clock: clock)
         try device.write("doc", "first")
         #expect(await device.sync() == .settled)
         let failure = ProviderError(.unavailable, "the gateway has timed out")
-        for call in [.put, .item] as [ProviderCall] {
-            faulty.inject(Fault(call, .failBefore(failure), path: "new", times: nil))
-        }
+        faulty.inject(Fault(.put, .failBefore(failure), path: "new", times: nil))
         try device.write("new", "text")
+        if isToldAtFirst {
+            for _ in 0..<2 {
+                clock.advance(.seconds(60))
+                _ = await device.sync()
+            }
+        }
+        faulty.inject(Fault(.item, .failBefore(failure), path: "new", times: nil))
         for _ in 0..<12 {
             clock.advance(.seconds(60))
             _ = await device.sync()

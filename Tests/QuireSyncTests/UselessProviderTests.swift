@@ -245,6 +245,62 @@ import Testing
         #expect(errors.count == 10)
     }
 
+    private func paths(_ prefix: String, _ count: Int) -> [RelativePath] {
+        (0..<count).map { RelativePath.root.appending(FileName(unchecked: Array("\(prefix) \($0)".utf8))) }
+    }
+
+    @Test("Moves that never happen, as if the provider were away, hold up neither edits nor deletions")
+    func neverMoved() async throws {
+        let faulty = FaultyProvider(memory)
+        let device = try Device("one", provider: faulty, clock: clock)
+        for path in paths("large", 6) + ["gone"] { try device.write(path, "text") }
+        #expect(await device.sync() == .settled)
+        faulty.inject(Fault(.move, .failBefore(timeout), times: nil))
+        for (path, target) in zip(paths("large", 6), paths("moved", 6)) { try device.rename(path, target) }
+        let engine = try #require(device.service.engines.first)
+        for _ in 0..<10 {
+            clock.advance(.seconds(100))
+            _ = await engine.round(isUrgent: false, pulls: true)
+        }
+        try device.write("edit", "text")
+        try device.remove("gone")
+        for _ in 0..<3 {
+            clock.advance(.seconds(100))
+            _ = await engine.round(isUrgent: false, pulls: true)
+        }
+        #expect(memory.contents(at: "edit") != nil && memory.contents(at: "gone") == nil)
+        faulty.clearFaults()
+        clock.advance(.seconds(100))
+        #expect(await device.sync() == .settled)
+        #expect(Set(memory.items.map(\.path)) == Set(paths("moved", 6) + ["edit"]))
+    }
+
+    @Test("Many that never come, as if the provider were away, are tried a few at a time, and hold up nothing")
+    func manyNeverFetched() async throws {
+        let faulty = FaultyProvider(memory)
+        let device = try Device("one", provider: faulty, clock: clock)
+        let many = paths("theirs", 40)
+        for path in many { try device.write(path, "text") }
+        #expect(await device.sync() == .settled)
+        memory.edit { tree in for path in many { tree.write(path, "theirs") } }
+        for path in many { faulty.inject(Fault(.fetch, .failBefore(timeout), path: path, times: nil)) }
+        let engine = try #require(device.service.engines.first)
+        for number in 0..<5 {
+            clock.advance(.seconds(100))
+            let before = faulty.count(.fetch)
+            try device.write(paths("mine", 5)[number], "text")
+            _ = await engine.round(isUrgent: false, pulls: true)
+            #expect(faulty.count(.fetch) - before <= 8, "\(number)")
+        }
+        clock.advance(.seconds(100))
+        _ = await engine.round(isUrgent: false, pulls: false)
+        for path in paths("mine", 5) { #expect(memory.contents(at: path) != nil, "\(path)") }
+        faulty.clearFaults()
+        clock.advance(.seconds(100))
+        #expect(await device.sync() == .settled)
+        for path in many { #expect(try device.text(path) == "theirs") }
+    }
+
     @Test("A provider that is there and takes nothing is left alone after a few")
     func busy() async throws {
         let faulty = FaultyProvider(memory)

@@ -49,6 +49,9 @@ package struct PendingCursor: Sendable, Hashable {
 
     /// The beginning.
     package static let start = PendingCursor(stage: .present, id: .min)
+
+    /// Where what is to be removed at the provider begins, or goes on from here.
+    package var afterContent: PendingCursor { stage == .present ? PendingCursor(stage: .hidden, id: .min) : self }
 }
 
 /// A part of what is pending that can be planned by itself.

@@ -106,6 +106,19 @@ final class ArrivingDocument: Sendable {
         set { state.withLock { $0.base = newValue } }
     }
 
+    /// As `ArrivingDocuments.move`.
+    func move(_ moved: BaseRecord, from: RelativePath) {
+        state.withLock { state in
+            guard var base = state.base, base.container == moved.container else { return }
+            if base.path == from, moved.kind == .file {
+                state.base = moved
+            } else if moved.kind == .directory, let rest = base.path.removing(ancestor: from) {
+                base.path = moved.path.appending(rest)
+                state.base = base
+            }
+        }
+    }
+
     var size: Int64 { content.subject.size }
 
     /// How much is here.

@@ -64,6 +64,13 @@ final class ArrivingDocuments: Sendable {
         return document
     }
 
+    /// A base, with all below it, is at another place of the provider than `from`: of what is removed here afterwards the index
+    /// does not tell where it is.
+    func move(_ base: BaseRecord, from: RelativePath) {
+        let documents = state.withLock { state in state.entries.values.compactMap(\.document) }
+        for document in documents { document.move(base, from: from) }
+    }
+
     /// Whether somebody may use an item, or something is here of it.
     func isKnown(_ item: ItemID) -> Bool { state.withLock { $0.entries[item] != nil || $0.arrived[item] != nil } }
 

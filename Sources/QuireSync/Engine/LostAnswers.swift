@@ -47,12 +47,16 @@ struct LostAnswers: Sendable {
         for upload in uploads {
             do throws(SyncFailure) {
                 if try await settle(upload) { found += 1 }
+                context.openQuestions.answered(upload.intent)
             } catch {
                 let error = await context.located(error)
                 if error.remedy == .offline || error.remedy == .cancelled { throw error }
                 // Asked again with the next pull.
                 context.logger.info("an upload's fate is not known", metadata: ["error": "\(error.message)"])
-                if isAwaited(error, since: begun[upload.intent.item] ?? upload.since) { unknown = error }
+                // The note of an upload is replaced by that of the next.
+                let since = context.openQuestions.askedInVain(
+                    upload.intent, begun: begun[upload.intent.item] ?? upload.since)
+                if isAwaited(error, since: since) { unknown = error }
             }
         }
         if found > 0 { try await context.index.settle() }

@@ -1,3 +1,4 @@
+import Glibc
 import QuireCore
 import QuireIndex
 import QuireStore
@@ -10,13 +11,15 @@ struct PullPass: Sendable {
     let withheld: [TreeUnit]
 
     private let made = MadeDirectories()
-    private let course = RoundCourse()
+    private let course: RoundCourse
     /// So many are installed at one go. After so many units the index writes what they were, while more is done: what follows
     /// a pass waits for that.
     private static let stretch = 256
 
-    init(context: SyncContext, units: [TreeUnit], withheld: [TreeUnit]) {
+    /// - Parameter course: of the whole pull.
+    init(context: SyncContext, units: [TreeUnit], withheld: [TreeUnit], course: RoundCourse) {
         self.context = context
+        self.course = course
         self.units = units
         self.withheld = withheld
     }
@@ -84,7 +87,7 @@ struct PullPass: Sendable {
             defer { context.index.writeSoon() }
             return zip(stretch, await applier.installTogether(stretch)).map { ($0, $1) }
         }
-        let others = units.filter { !isInstalled($0) }
+        let others = inOrder(units.filter { !isInstalled($0) })
         let applied = await forEach(others.enumerated(), limit: { course.parallelism(most) }) { number, unit in
             if number % Self.stretch == Self.stretch - 1 { context.index.writeSoon() }
             return (unit, await apply(unit))
@@ -92,21 +95,39 @@ struct PullPass: Sendable {
         return installed.flatMap { $0 } + applied
     }
 
+    /// First what asks the provider for nothing, last what it did not give before.
+    private func inOrder(_ units: [TreeUnit]) -> [TreeUnit] {
+        let asking = units.filter(Self.mayAsk)
+        guard !asking.isEmpty else { return units }
+        let isSuspect = { (unit: TreeUnit) in subject(unit).map(context.retries.hasFailed) ?? false }
+        return units.filter { !Self.mayAsk($0) } + asking.filter { !isSuspect($0) } + asking.filter(isSuspect)
+    }
+
+    /// Whether content may be fetched for it.
+    private static func mayAsk(_ unit: TreeUnit) -> Bool {
+        unit.plan.steps.contains { [.createLocal, .updateLocal, .compare].contains($0) }
+    }
+
     /// Carries out a step, unless the provider turned out to be gone.
     private func apply(_ unit: TreeUnit) async -> UnitOutcome {
         if let failure = course.end { return .failed(failure) }
+        if course.isResting(.content), Self.mayAsk(unit) { return .failed(Self.untried) }
         let outcome = await applier.apply(unit)
         guard case .failed(let failure) = outcome else {
-            course.succeeded()
+            if Self.mayAsk(unit) { course.succeeded(.content) }
             return outcome
         }
+        if failure.remedy == .park, failure.errno == ETIMEDOUT { course.noteAbsence(.content) }
         guard failure.remedy == .offline else { return outcome }
         if let subject = subject(unit), let own = await context.parkSuspect(subject, failure, course) {
+            course.noteAbsence(.content)
             return .failed(own)
         }
         course.stop(failure)
         return outcome
     }
+
+    private static let untried = SyncFailure(.park, "left for later: the provider sent nothing of several others")
 
     /// Drops the bases of directories that the provider has no longer, deepest first, each with what is below it: later than
     /// what else the provider has no longer. A document without its base would be taken for new.

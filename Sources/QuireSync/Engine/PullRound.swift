@@ -58,6 +58,7 @@ struct PullRound: Sendable {
     /// although nothing is told of it.
     var isToldAll = false
 
+    private let course = RoundCourse()
     private static let longestFixpoint = 40
 
     /// - Parameter cursor: where the last complete pull ended; nil for a whole listing.
@@ -154,7 +155,7 @@ struct PullRound: Sendable {
         for turn in 0..<Self.longestFixpoint {
             if turn > 0 { changes = try await again() }
             let (units, withheld) = try await plan(changes, &total)
-            let pass = try await PullPass(context: context, units: units, withheld: withheld).run()
+            let pass = try await PullPass(context: context, units: units, withheld: withheld, course: course).run()
             total.applied += pass.applied
             total.left = pass.left
             total.waiting = pass.waiting

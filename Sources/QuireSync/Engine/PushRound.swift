@@ -58,13 +58,11 @@ struct PushRound: Sendable {
                 // The next part is made from what this one led to.
                 if part.next != nil { try await context.index.settle() }
             }
-            if course.isResting {
-                // Who asked is told what failed, and waits no longer.
-                if !isAsked { result.wait(until: context.clock.now().advanced(by: Self.rest)) }
-                break
-            }
-            start = part.next
+            if course.isResting(.deletion) { break }
+            start = course.isResting(.content) ? part.next?.afterContent : part.next
         }
+        // Who asked is told what failed, and waits no longer.
+        if course.isResting, !isAsked { result.wait(until: context.clock.now().advanced(by: Self.rest)) }
         return result
     }
 
@@ -216,7 +214,7 @@ extension PushRound {
         var broken: [RelativePath] = []
         var refused: [ParkedSubject] = []
         for step in order.structure where !Self.depends(step, on: broken, changes) {
-            let outcome = await attempt(step, changes, course)
+            let outcome = await attempt(step, .structure, changes, course)
             if outcome != .sent {
                 broken += Self.paths(step, changes)
                 refused += [changes[step.item].subject].compactMap(\.self)
@@ -224,12 +222,12 @@ extension PushRound {
             try note(outcome, &result)
         }
         let content = suspectsLast(order.content.filter { !Self.depends($0, on: broken, changes) }, changes)
-        for group in [content] + order.deletions {
+        for (kind, group) in [(RoundCourse.Kind.content, content)] + order.deletions.map({ (.deletion, $0) }) {
             let steps = group.filter { !Self.depends($0, on: broken, changes) }
             let most = context.settings.parallelTransfers
             let outcomes = await forEach(steps, limit: { course.parallelism(most) }) { step in
                 let start = context.clock.uptime()
-                let outcome = await attempt(step, changes, course)
+                let outcome = await attempt(step, kind, changes, course)
                 if !isUrgent { await context.giveWay(after: context.clock.uptime() - start) }
                 return (step, outcome)
             }
@@ -253,19 +251,20 @@ extension PushRound {
     }
 
     /// Carries out a step, unless the provider turned out to be gone.
-    private func attempt(_ step: PushOrder.Step, _ changes: [PendingChange], _ course: RoundCourse) async -> SendOutcome
-    {
+    private func attempt(
+        _ step: PushOrder.Step, _ kind: RoundCourse.Kind, _ changes: [PendingChange], _ course: RoundCourse
+    ) async -> SendOutcome {
         await course.lookEnds()
         if let failure = course.end { return .stop(failure) }
-        if course.isResting { return .noRoom }
+        if course.isResting(kind) { return .noRoom }
         let outcome = await ChangeSender(context: context, isUrgent: isUrgent).send(step, changes)
         switch outcome {
-        case .sent: course.succeeded()
+        case .sent: course.succeeded(kind)
         case .stop(let failure):
             if let subject = changes[step.item].subject,
                 await context.parkSuspect(subject, failure, course) != nil
             {
-                course.noteAbsence()
+                course.noteAbsence(kind)
                 return .parked
             }
             course.stop(failure)

@@ -111,6 +111,9 @@ final class RetryBook: Sendable {
     /// Whether the last attempt failed as if the provider were away.
     func failedAsIfAway(_ subject: ParkedSubject) -> Bool { entries.withLock { $0[subject]?.absences ?? 0 > 0 } }
 
+    /// Whether the last attempt failed.
+    func hasFailed(_ subject: ParkedSubject) -> Bool { entries.withLock { $0[subject] != nil } }
+
     func succeeded(_ subject: ParkedSubject) -> Bool { entries.withLock { $0.removeValue(forKey: subject) } != nil }
 
     /// Lets everything be tried at once, what waits for a change of the item because of the provider included: it may take by

@@ -8,8 +8,18 @@ final class RoundCourse: Sendable {
         var end: SyncFailure?
         var isInDoubt = true
         /// See `noteAbsence`.
-        var absences = 0
+        var absences: [Kind: Int] = [:]
         var isLooking = false
+
+        func isResting(_ kind: Kind) -> Bool { absences[kind] ?? 0 >= RoundCourse.carefully }
+    }
+
+    /// What never comes to an end of one kind holds up no other.
+    enum Kind: CaseIterable, Sendable {
+        /// New directories and moves.
+        case structure
+        case content
+        case deletion
     }
 
     /// So many are tried at one time before the first has succeeded, and after one has failed.
@@ -29,9 +39,9 @@ final class RoundCourse: Sendable {
     /// Nothing more is to be tried.
     func stop(_ failure: SyncFailure) { state.withLock { $0.end = $0.end ?? failure } }
 
-    func succeeded() {
+    func succeeded(_ kind: Kind) {
         failures.end()
-        state.withLock { ($0.isInDoubt, $0.absences) = (false, 0) }
+        state.withLock { ($0.isInDoubt, $0.absences[kind]) = (false, nil) }
     }
 
     /// How many are to be tried at one time, where there may be `most`: a provider that may be of no use is not asked by all
@@ -56,11 +66,14 @@ final class RoundCourse: Sendable {
     }
 
     /// Notes a step that failed as if the provider were away, which it is not.
-    func noteAbsence() { state.withLock { $0.absences += 1 } }
+    func noteAbsence(_ kind: Kind) { state.withLock { $0.absences[kind, default: 0] += 1 } }
 
-    /// Whether so many did, one after the other, that a provider that wants to be left alone for a while is: the rest of the
-    /// round is not tried.
-    var isResting: Bool { state.withLock { $0.absences >= Self.carefully } }
+    /// Whether so many of a kind did, one after the other, that a provider that wants to be left alone for a while is: the rest
+    /// of them is not tried in this round.
+    func isResting(_ kind: Kind) -> Bool { state.withLock { $0.isResting(kind) } }
+
+    /// Whether that is so of any kind.
+    var isResting: Bool { state.withLock { state in Kind.allCases.contains { state.isResting($0) } } }
 
     /// Notes a step that the provider refused; see `FailureRun.note`.
     func failed() -> Bool {

@@ -282,8 +282,14 @@ struct SyncContext: Sendable {
         if !provider.capabilities.attributes { (moved.mtime, moved.mode) = (base.mtime, base.mode) }
         if moved.kind == .file, let mode = moved.mode { announceSent(moved, mode) }
         recentUploads.follow(base.version, to: moved.version)
-        index.record(.baseMoved(container: container.id, from: from, moved))
+        recordMoved(moved, from: from)
         return moved
+    }
+
+    /// Records that a base is at another place now, or another version. Who reads what it stands for reads on there.
+    func recordMoved(_ base: BaseRecord, from: RelativePath) {
+        index.record(.baseMoved(container: container.id, from: from, base))
+        arriving.move(base, from: from)
     }
 
     /// Finds the provider, which must be the one that it was.
@@ -408,11 +414,42 @@ extension LocalChange {
     }
 }
 
-/// Rows of unanswered uploads of which the provider had nothing when it was asked.
+/// What the provider said when it was asked of unanswered uploads.
 final class OpenQuestions: Sendable {
-    /// Innermost lock: nothing else is taken while it is held.
-    private let rows = Lock<Set<Int64>>([])
+    /// Whether some content got to some place, by whichever of its uploads.
+    private struct Question: Hashable {
+        var item: ItemID
+        var path: RelativePath
+        var checksum: ContentChecksum
 
-    func insert(_ row: Int64) { _ = rows.withLock { $0.insert(row) } }
-    func contains(_ row: Int64) -> Bool { rows.withLock { $0.contains(row) } }
+        init(_ intent: UploadIntent) { (item, path, checksum) = (intent.item, intent.path, intent.checksum) }
+    }
+
+    private struct State {
+        var rows: Set<Int64> = []
+        var inVain: [Question: FileTime] = [:]
+    }
+
+    /// Innermost lock: nothing else is taken while it is held.
+    private let state = Lock(State())
+
+    /// The provider had nothing of a row's upload.
+    func insert(_ row: Int64) { _ = state.withLock { $0.rows.insert(row) } }
+    func contains(_ row: Int64) -> Bool { state.withLock { $0.rows.contains(row) } }
+
+    /// It did not say.
+    ///
+    /// - Parameter begun: when what is asked about was sent.
+    /// - Returns: when that was that it had not said first.
+    func askedInVain(_ intent: UploadIntent, begun: FileTime) -> FileTime {
+        state.withLock { state in
+            let question = Question(intent)
+            let first = min(state.inVain[question] ?? begun, begun)
+            state.inVain[question] = first
+            return first
+        }
+    }
+
+    /// It said something.
+    func answered(_ intent: UploadIntent) { state.withLock { $0.inVain[Question(intent)] = nil } }
 }

@@ -28,7 +28,7 @@ extension UnitApplier {
         guard let base = unit.base, let moved = movedBase(unit) else { return .nothing }
         // Its path is the same, but of another directory, which has to get there first.
         guard moved != base else { return .later }
-        context.index.record(.baseMoved(container: context.container.id, from: base.path, moved))
+        context.recordMoved(moved, from: base.path)
         return .done
     }
 
@@ -57,7 +57,7 @@ extension UnitApplier {
         guard base.version != version || isTagged else { return .nothing }
         var renewed = BaseRecord(container: context.container.id, remote, checksum: remote.checksum ?? base.checksum)
         renewed.path = base.path
-        context.index.record(.baseMoved(container: context.container.id, from: base.path, renewed))
+        context.recordMoved(renewed, from: base.path)
         return .done
     }
 
