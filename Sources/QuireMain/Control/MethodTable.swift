@@ -84,6 +84,12 @@ struct CallContext: Sendable {
 
     /// Sends `items` in parts of a bounded size.
     func sendParts<Item: Codable & Sendable>(_ items: some Sequence<Item>, size: (Item) -> Int) async {
+        let part = await sendAllButLast(items, size: size)
+        if !part.isEmpty { await sendPartial(part) }
+    }
+
+    /// The same, but for what is left for the answer.
+    func sendAllButLast<Item: Codable & Sendable>(_ items: some Sequence<Item>, size: (Item) -> Int) async -> [Item] {
         var part: [Item] = []
         var bytes = 0
         for item in items {
@@ -94,6 +100,14 @@ struct CallContext: Sendable {
             part = []
             bytes = 0
         }
-        if !part.isEmpty { await sendPartial(part) }
+        return part
+    }
+
+    /// Sends versions of a document in parts, and returns the answer.
+    func answer(_ versions: [VersionMethods.Version]) async -> VersionMethods.Versions.Result {
+        .init(
+            versions: await sendAllButLast(versions) {
+                $0.name.utf8.count + ($0.file?.utf8.count ?? 0) + ($0.copy?.path.bytes.count ?? 0) + 100
+            })
     }
 }
