@@ -43,9 +43,9 @@ struct DaemonMethods {
                 stopping: shutdown.isFired || !parts.mount.isServing ? true : nil)
         }
         methods.on(DriveMethods.Shutdown.self) { _, _ in
-            let pending = await parts.sync.status().pending
+            let status = await parts.sync.status()
             shutdown.fire()
-            return .init(pending: PendingCounts(pending))
+            return .init(pending: PendingCounts(status.pending), doubt: status.doubt)
         }
         methods.on(DriveMethods.Status.self) { _, _ in try await parts.status() }
         methods.on(DriveMethods.Driver.self) { _, _ in parts.driverStatus() }

@@ -283,7 +283,9 @@ package final class SyncService: Sendable {
         do { try await environment.index.settle() } catch {
             // What it knows is told all the same.
             logger.info("the index is behind", metadata: ["error": "\(error)"])
+            status.doubt = "the index is behind: \(error)"
         }
+        status.doubt = environment.index.doubt ?? status.doubt
         do {
             for engine in engines {
                 let container = engine.context.container.id
@@ -299,6 +301,7 @@ package final class SyncService: Sendable {
             for engine in status.engines { status.heldDeletions += engine.heldDeletions }
         } catch {
             logger.info("the index cannot be read", metadata: ["error": "\(error)"])
+            status.doubt = status.doubt ?? "the index cannot be read: \(error)"
         }
         return status
     }
