@@ -31,7 +31,8 @@ package final class MessageChannel: Sendable {
         /// Bytes of `output[0]` that are written.
         var written = 0
         var queuedBytes = 0
-        var isReading = true
+        /// See `MessageLoop.attach`.
+        let unreadLimit: Int
         var inputEnded = false
         var closesWhenFlushed = false
         var isDone = false
@@ -50,14 +51,16 @@ package final class MessageChannel: Sendable {
     /// What the loop calls it.
     let number: UInt64
     // Taken alone; handlers are called outside.
-    private let state = Lock(State())
+    private let state: Lock<State>
     private let loop: MessageLoop
     private let readiness: Readiness
     private let handler: any MessageHandler
 
     init(
-        descriptor: Int32, number: UInt64, loop: MessageLoop, readiness: Readiness, handler: some MessageHandler
+        descriptor: Int32, number: UInt64, loop: MessageLoop, readiness: Readiness, handler: some MessageHandler,
+        unreadLimit: Int
     ) {
+        self.state = Lock(State(unreadLimit: unreadLimit))
         self.descriptor = descriptor
         self.number = number
         self.loop = loop
@@ -72,7 +75,10 @@ package final class MessageChannel: Sendable {
             let isFirst = state.output.isEmpty
             state.output.append(bytes)
             state.queuedBytes += bytes.count
-            guard isFirst else { return [] }
+            guard isFirst else {
+                awaitEvents(&state)
+                return []
+            }
             // Open as long as the channel is not marked as finished. What fails here fails in the loop, too.
             let count = write(bytes, from: 0)
             let waiters = count > 0 ? state.wrote(count, highWater: Self.highWater) : []
@@ -99,14 +105,6 @@ package final class MessageChannel: Sendable {
                 return mayGoOn
             }
             if mayGoOn { continuation.resume() }
-        }
-    }
-
-    /// Stops reading (the other side then blocks), or goes on.
-    package func setReading(_ isReading: Bool) {
-        state.withLock { state in
-            state.isReading = isReading
-            awaitEvents(&state)
         }
     }
 
@@ -279,7 +277,9 @@ package final class MessageChannel: Sendable {
 
 extension MessageChannel.State {
     /// Whether input is of interest.
-    fileprivate var mayRead: Bool { isReading && !inputEnded && !closesWhenFlushed && !isDone && !isFinished }
+    fileprivate var mayRead: Bool {
+        queuedBytes <= unreadLimit && !inputEnded && !closesWhenFlushed && !isDone && !isFinished
+    }
 
     /// What the loop is to wait for.
     fileprivate var events: Int32 { (mayRead && reader != .caller ? POLLIN : 0) | (output.isEmpty ? 0 : POLLOUT) }

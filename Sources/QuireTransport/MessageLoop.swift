@@ -52,11 +52,16 @@ package final class MessageLoop: Sendable {
 
     /// Serves a connected socket from now on.
     ///
-    /// - Parameter handler: kept until the channel is closed.
-    package func attach(_ descriptor: Int32, handler: some MessageHandler) -> MessageChannel {
+    /// - Parameters:
+    ///   - handler: kept until the channel is closed.
+    ///   - unreadLimit: while more bytes than that wait to be written, nothing is read.
+    package func attach(
+        _ descriptor: Int32, handler: some MessageHandler, unreadLimit: Int = .max
+    ) -> MessageChannel {
         let number = nextNumber()
         let channel = MessageChannel(
-            descriptor: descriptor, number: number, loop: self, readiness: readiness, handler: handler)
+            descriptor: descriptor, number: number, loop: self, readiness: readiness, handler: handler,
+            unreadLimit: unreadLimit)
         let isLate = state.withLock { state in
             if !state.isStopped { state.channels[number] = channel }
             return state.isStopped

@@ -13,37 +13,37 @@ package final class RPCPeer: MessageHandler {
         var channel: MessageChannel?
         var nextID: Int64 = 1
         var calls: [Int64: Call] = [:]
+        /// Requests of the other side that are not answered, begun or not.
         var answering: [RPCIdentifier: CancelSignal] = [:]
+        var admission: RequestAdmission
+        /// Whether the other side asks nothing more.
+        var inputEnded = false
         var closing: QuireError?
-        private var isReading = true
-
-        /// Told under the lock: of two changes the channel must not hear the later one first.
-        mutating func setReading(_ isReading: Bool) {
-            guard isReading != self.isReading else { return }
-            self.isReading = isReading
-            channel?.setReading(isReading)
-        }
     }
 
     // Taken before the channel's own; continuations are resumed outside.
-    private let state = Lock(State())
+    private let state: Lock<State>
     /// Takes the requests of the other side; nil refuses them all.
     private let takeRequest: (@Sendable (RPCIncoming, RPCPeer) -> Void)?
-    private let requestLimit: Int
     /// Whether a thread that asks reads the socket itself while it can be quick.
     private let readsForItself: Bool
     private let incoming: AsyncStream<RPCIncoming>.Continuation?
-    /// Requests of the other side that were not answered at once, in order; ends when it writes no more. For one consumer.
+    /// Requests of the other side that were not answered at once, in order, no more at one time than there may be; ends when it
+    /// writes no more and none waits. For one consumer.
     package let requests: AsyncStream<RPCIncoming>
     /// Called once when the connection is gone.
     private let whenClosed: @Sendable () -> Void
 
     /// - Parameters:
     ///   - answersRequests: false refuses whatever the other side asks; then a thread that asks reads for itself for a moment.
-    ///   - requestLimit: as many requests are answered at one time; more are not read until then.
+    ///   - requestLimit: so much work is begun at one time; the rest waits, but all is read.
+    ///   - waitingLimit: most requests that wait; more are refused.
+    ///   - lane: how a request that is not answered at once is counted.
     ///   - atOnce: gets each request first, on the thread that reads, and returns true where it has answered; must return soon.
     package init(
         answersRequests: Bool, requestLimit: Int = WireLimits.requestsPerClient,
+        waitingLimit: Int = WireLimits.waitingRequests,
+        lane: @escaping @Sendable (RPCIncoming) -> RequestLane = { _ in .work },
         atOnce: @escaping @Sendable (RPCIncoming, RPCPeer) -> Bool = { _, _ in false },
         whenClosed: @escaping @Sendable () -> Void = {}
     ) {
@@ -51,10 +51,11 @@ package final class RPCPeer: MessageHandler {
         self.requests = stream
         self.incoming = answersRequests ? continuation : nil
         let take: @Sendable (RPCIncoming, RPCPeer) -> Void = { request, peer in
-            if !atOnce(request, peer) { continuation.yield(request) }
+            if !atOnce(request, peer) { peer.admit(request, lane(request)) }
         }
         self.takeRequest = answersRequests ? take : nil
-        self.requestLimit = requestLimit
+        self.state = Lock(
+            State(admission: RequestAdmission(workLimit: requestLimit, waitingLimit: waitingLimit)))
         self.readsForItself = !answersRequests
         self.whenClosed = whenClosed
         if !answersRequests { continuation.finish() }
@@ -72,14 +73,16 @@ package final class RPCPeer: MessageHandler {
         self.requests = stream
         self.incoming = nil
         self.takeRequest = takeRequest
-        self.requestLimit = .max
+        self.state = Lock(State(admission: RequestAdmission(workLimit: .max, waitingLimit: 0)))
         self.readsForItself = true
         self.whenClosed = whenClosed
     }
 
     /// Gives the peer its socket. Once, before anything else.
     package func attach(_ descriptor: Int32, to loop: MessageLoop) {
-        let channel = loop.attach(descriptor, handler: self)
+        // Whoever asks must be read whatever it has still to send: else both sides could wait for the other to read.
+        let limit = incoming == nil ? Int.max : WireLimits.unreadBytes
+        let channel = loop.attach(descriptor, handler: self, unreadLimit: limit)
         state.withLock { $0.channel = channel }
     }
 
@@ -243,7 +246,8 @@ package final class RPCPeer: MessageHandler {
     private func answered(_ id: RPCIdentifier) {
         state.withLock { state in
             state.answering[id] = nil
-            state.setReading(state.answering.count < requestLimit)
+            if let next = state.admission.ended(id) { incoming?.yield(next) }
+            finishIfOver(state)
         }
     }
 
@@ -293,7 +297,10 @@ package final class RPCPeer: MessageHandler {
     }
 
     package func inputEnded(_ channel: MessageChannel) {
-        incoming?.finish()
+        state.withLock { state in
+            state.inputEnded = true
+            finishIfOver(state)
+        }
         if incoming == nil { channel.close() }
     }
 
@@ -301,6 +308,7 @@ package final class RPCPeer: MessageHandler {
         let (calls, answering, reason) = state.withLock { state in
             let reason = state.closing ?? QuireError(.unavailable, "the connection to the daemon ended")
             state.closing = reason
+            state.admission.forgetWaiting()
             defer {
                 state.calls = [:]
                 state.answering = [:]
@@ -326,13 +334,30 @@ package final class RPCPeer: MessageHandler {
         let isDuplicate = state.withLock { state in
             guard state.answering[request.id] == nil else { return true }
             state.answering[request.id] = request.cancelled
-            state.setReading(state.answering.count < requestLimit)
             return false
         }
         guard !isDuplicate else {
             return reject(channel, RPCError.invalidRequest, "the id of a request that is not answered yet")
         }
         takeRequest(request, self)
+    }
+
+    /// Begins a request, or has it wait for that.
+    private func admit(_ request: RPCIncoming, _ lane: RequestLane) {
+        let refusal = state.withLock { state -> QuireError? in
+            switch state.admission.admit(request, lane) {
+            // Inside the lock: of two requests the consumer must not hear of the later one first.
+            case .begin: incoming?.yield(request)
+            case .wait: break
+            case .refuse(let error): return error
+            }
+            return nil
+        }
+        if let refusal { answer(request.id, with: RPCError(refusal)) }
+    }
+
+    private func finishIfOver(_ state: State) {
+        if state.inputEnded, !state.admission.hasWaiting { incoming?.finish() }
     }
 
     private func receivedAnswer(_ id: Int64, _ error: RPCError?, _ line: [UInt8]) {
@@ -353,7 +378,10 @@ package final class RPCPeer: MessageHandler {
 
     private func receivedCancel(_ line: [UInt8]) {
         guard let cancel = try? WireCodec.decode(RPCRequest<WireCancel>.self, from: line) else { return }
-        state.withLock { $0.answering[cancel.params.id] }?.fire()
+        let id = cancel.params.id
+        let (signal, hasWaited) = state.withLock { ($0.answering[id], $0.admission.takeBack(id)) }
+        signal?.fire()
+        if hasWaited { answer(id, with: RPCError(code: RPCError.cancelled, message: "cancelled")) }
     }
 
     private struct PartialHeader: Codable, Sendable, JSONReadable {

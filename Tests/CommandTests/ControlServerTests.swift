@@ -1,6 +1,7 @@
 import Foundation
 import Glibc
 import Logging
+import QuireCoordination
 import QuireCore
 import Synchronization
 import Testing
@@ -34,7 +35,7 @@ private struct TestServer {
 
     var home: String { directory.path }
 
-    init(clientLimit: Int = WireLimits.clients) throws {
+    init(clientLimit: Int = WireLimits.clients, adding addMethods: (inout MethodTable) -> Void = { _ in }) throws {
         directory = try TemporaryDirectory()
         var methods = MethodTable()
         let events = waiting.continuation
@@ -57,6 +58,7 @@ private struct TestServer {
             default: return nil
             }
         }
+        addMethods(&methods)
         server = try ControlServer(
             home: directory.path, methods: methods, logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() },
             clientLimit: clientLimit)
@@ -121,6 +123,54 @@ struct ControlServerTests {
             }
             #expect(error?.code == .busy)
             #expect(try await connection.call(Echo.self, .init(text: "another")).text == "another")
+        }
+    }
+
+    @Test("With as many requests under way as there may be, the client is read on")
+    func readsOn() async throws {
+        try await TestServer().serving { test in
+            let connection = try DriveConnection(home: test.home)
+            while try await connection.call(Echo.self, .init(text: "which thread")).text == "which thread" {}
+            var first: RPCIdentifier?
+            for _ in 0..<WireLimits.requestsPerClient {
+                let id = connection.peer.send(Echo.self, .init(text: "", waits: true)) { _ in }
+                first = first ?? id
+                #expect(await test.event() == "waits")
+            }
+            let next = Task { try await connection.call(Echo.self, .init(text: "next")).text }
+            #expect(try await connection.call(Echo.self, .init(text: "which thread")).text == "quire-socket")
+            let (failures, failure) = AsyncStream.makeStream(of: QuireError.Code?.self)
+            let last = try #require(
+                connection.peer.send(Echo.self, .init(text: "", waits: true)) {
+                    if case .failure(let error) = $0 { failure.yield(error.code) } else { failure.yield(nil) }
+                })
+            connection.peer.notify(WireCancel.method, WireCancel(id: last))
+            #expect(await failures.first { _ in true } == .temporary)
+            // The next in order begins in its place.
+            connection.peer.notify(WireCancel.method, WireCancel(id: try #require(first)))
+            #expect(await test.event() == "cancelled")
+            #expect(try await next.value == "next")
+        }
+    }
+
+    @Test("Behind work without end, a client's waits for access begin, and what it holds is given back")
+    func claimsBesideWork() async throws {
+        let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+        let service = CoordinationService(coordinator: Coordinator(), logger: logger)
+        try await TestServer(adding: service.addMethods).serving { test in
+            let connection = try DriveConnection(home: test.home)
+            for _ in 0..<WireLimits.requestsPerClient {
+                connection.peer.send(Echo.self, .init(text: "", waits: true)) { _ in }
+                #expect(await test.event() == "waits")
+            }
+            connection.peer.send(Echo.self, .init(text: "", waits: true)) { _ in }
+            let write = CoordinationMethods.Acquire.Parameters([.init(path: WirePath("doc"), access: "write")])
+            let held = try await connection.call(CoordinationMethods.Acquire.self, write)
+            let next = Task { try await connection.call(CoordinationMethods.Acquire.self, write) }
+            let other = try DriveConnection(home: test.home)
+            while try await other.call(CoordinationMethods.Dump.self).claims.count < 2 { await Task.yield() }
+            _ = try await connection.call(CoordinationMethods.Release.self, .init(claim: held.claim))
+            #expect(try await next.value.paths == held.paths)
         }
     }
 

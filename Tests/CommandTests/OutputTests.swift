@@ -138,6 +138,24 @@ struct OutputTests {
     }
 }
 
+@Suite("Unmounting")
+struct UnmountWordsTests {
+    @Test("What waits is told, where anything does; where more may, that it is not known, and why")
+    func words() {
+        let (none, some) = (PendingCounts(), PendingCounts(upload: 2, delete: 1))
+        let next = "; the next `quire mount` goes on with it"
+        #expect(Unmount.words(.init(pending: none)) == nil)
+        #expect(Unmount.words(.init(pending: some)) == "not yet uploaded: 2 uploads, 1 deletion" + next)
+        #expect(
+            Unmount.words(.init(pending: none, doubt: "the index is behind"))
+                == "how much is not yet uploaded cannot be told: the index is behind" + next)
+        #expect(
+            Unmount.words(.init(pending: some, doubt: "the index is behind"))
+                == "not yet uploaded: 2 uploads, 1 deletion, and how much more cannot be told: the index is behind"
+                + next)
+    }
+}
+
 @Suite("Mountpoints")
 struct MountpointTests {
     private func refusal(_ path: String, _ directory: TemporaryDirectory, folders: [String] = []) throws -> String? {

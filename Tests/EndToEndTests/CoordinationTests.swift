@@ -13,7 +13,7 @@ extension EndToEnd {
                 let output = try await drive.python(
                     "coordination.py", [drive.binary, drive.home, drive.mountpoint, editor], limitSeconds: 200
                 ).succeed()
-                #expect(output.split(separator: "\n").count == 4, "\(output)")
+                #expect(output.split(separator: "\n").count == 5, "\(output)")
             }
         }
     }

@@ -30,6 +30,25 @@ extension EndToEnd {
             "callback p didChange", "callback p relinquish", "callback p save", "callback p reacquire",
         ]
 
+        @Test("Thousands of kept versions of a document are all listed, newest first")
+        func manyVersions() async throws {
+            try await Workspace.use { space in
+                let drive = try await space.mounted()
+                try await drive.sh("echo text > doc")
+                let id = try await drive.json("info", "doc").only("id").string
+                let directory = "\(drive.home)/versions/\(id)"
+                try await space.sh(
+                    """
+                    mkdir -p '\(directory)' && cd '\(directory)' &&
+                    seq -f '20260131T080509.%09.0fZ-0123456789ab' 6000 | xargs touch
+                    """)
+                let listed = try await drive.quire("versions", "doc").require(0).output.split(separator: "\n")
+                let names = listed.map { $0.prefix { $0 != " " } }
+                #expect(names.count == 6000)
+                #expect(names == names.sorted(by: >))
+            }
+        }
+
         @Test("A conflict of two devices is a conflict version; its presenter stays with the document and is told")
         func conflict() async throws {
             try await Self.withConflict { drive, app in

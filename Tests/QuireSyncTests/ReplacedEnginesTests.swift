@@ -19,7 +19,7 @@ import Testing
         try device.write("a", "text")
         #expect(await device.sync() == .settled)
         let former = try #require(device.service.engines.first)
-        await device.service.replaceContainers(device.service.containers) {}
+        try await device.service.replaceContainers(device.service.containers) {}
         try device.write("b", "text")
         try await device.index.settle()
         clock.advance(.seconds(60))
@@ -42,13 +42,39 @@ import Testing
         let syncing = Task { await service.syncNow(timeout: nil) }
         await gate.waitForArrivals(1)
         let engine = try #require(service.engines.first)
-        await service.replaceContainers(service.containers) {
+        try await service.replaceContainers(service.containers) {
             let calls = faulty.count(.changes) + faulty.count(.put)
             _ = await engine.round(isUrgent: true, pulls: true)
             #expect(faulty.count(.changes) + faulty.count(.put) == calls)
         }
         #expect(await syncing.value == .settled)
         #expect(memory.contents(at: "a") != nil)
+    }
+
+    @Test("Where a call does not come back nothing changes, and all goes on when it has")
+    func hanging() async throws {
+        let faulty = FaultyProvider(memory)
+        let device = try Device("one", provider: faulty, clock: clock)
+        #expect(await device.sync() == .settled)
+        try device.write("a", "text")
+        let (service, gate) = (device.service, Gate())
+        faulty.inject(Fault(.put, .hang(gate)))
+        let syncing = Task { await service.syncNow(timeout: nil) }
+        await gate.waitForArrivals(1)
+        let engine = try #require(service.engines.first)
+        await #expect {
+            try await service.replaceContainers(service.containers, patience: .milliseconds(1)) {
+                Issue.record("something is under way")
+            }
+        } throws: {
+            let error = $0 as? QuireError
+            return error?.code == .temporary && error?.message.contains("a call to main") == true
+        }
+        gate.open()
+        #expect(await syncing.value == .settled)
+        #expect(memory.contents(at: "a") != nil && service.engines.first === engine)
+        try await service.replaceContainers(service.containers) {}
+        #expect(service.engines.first !== engine)
     }
 
     @Test(

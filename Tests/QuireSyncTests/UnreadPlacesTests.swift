@@ -14,12 +14,15 @@ import Testing
     final class Disk: Sendable {
         /// Whether what is called `doc` cannot be looked at.
         let isFailing = Lock(false)
+        /// Whether looking at it takes until this is false.
+        let isSlow = Lock(false)
     }
 
     private func device() throws -> Device {
         let plain = StoreCalls()
         var calls = StoreCalls()
         calls.status = { [disk] directory, name, status in
+            while disk.isSlow.withLock({ $0 }), String(cString: name) == "doc" { sched_yield() }
             guard disk.isFailing.withLock({ $0 }), String(cString: name) == "doc" else {
                 return plain.status(directory, name, status)
             }
@@ -30,6 +33,21 @@ import Testing
     }
 
     private var provided: String? { memory.contents(at: "doc").map { String(decoding: $0, as: UTF8.self) } }
+
+    @Test("While the store is compared with the index, how much is pending is told with that doubt")
+    func doubt() async throws {
+        let device = try device()
+        try device.write("doc", "content")
+        #expect(await device.sync() == .settled)
+        #expect(await device.service.status().doubt == nil)
+        disk.isSlow.withLock { $0 = true }
+        device.metadata.beginRescan()
+        let doubt = await device.service.status().doubt
+        disk.isSlow.withLock { $0 = false }
+        #expect(doubt?.contains("compared") == true)
+        _ = await device.metadata.rescanFinished()
+        #expect(await device.service.status().doubt == nil)
+    }
 
     @Test("What the disk cannot tell of is not deleted at the provider; it is told, and what comes there waits")
     func told() async throws {

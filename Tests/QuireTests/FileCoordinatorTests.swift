@@ -135,6 +135,20 @@ struct FileCoordinatorTests {
         #expect(result == (true, "content"))
     }
 
+    @Test("An accessor that is cancelled in its queue does not run, and access is given back")
+    func cancelledAccessor() async throws {
+        let daemon = try FakeDaemon()
+        _ = try await daemon.connect()
+        let queue = HeldQueue()
+        FileCoordinator().coordinate(with: [.writingIntent(with: try daemon.document("doc"))], queue: queue) { _ in
+            Issue.record("it was cancelled")
+        }
+        await queue.added()
+        queue.cancelAllOperations()
+        queue.isSuspended = false
+        await daemon.heard(CoordinationMethods.Release.name)
+    }
+
     /// Uses every form but the plain read.
     private static func useAll(_ one: URL, _ two: URL, _ presenter: QuietPresenter) throws -> [String] {
         var steps: [String] = []

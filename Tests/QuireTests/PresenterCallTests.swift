@@ -6,6 +6,22 @@ import Testing
 
 @testable import Quire
 
+/// A presenter that gives way when the test says so.
+private final class HesitantPresenter: FilePresenter {
+    typealias GivingWay = @Sendable ((@Sendable () -> Void)?) -> Void
+
+    let presentedItemURL: URL?
+    let presentedItemOperationQueue = OperationQueue()
+    private let questions = AsyncStream.makeStream(of: GivingWay.self)
+
+    init(_ url: URL) { presentedItemURL = url }
+
+    func relinquishPresentedItem(toWriter writer: @escaping GivingWay) { questions.continuation.yield(writer) }
+
+    /// What it is handed to give way by.
+    func asked() async -> GivingWay? { await questions.stream.first { _ in true } }
+}
+
 @Suite("Presenters of the library", .timeLimit(.minutes(1)))
 struct PresenterCallTests {
     private static func call(_ callback: String, of presenter: UInt64, question: UInt64? = nil)
@@ -17,7 +33,7 @@ struct PresenterCallTests {
     }
 
     /// Registers a presenter and says its number.
-    private static func register(_ presenter: QuietPresenter) async throws -> UInt64 {
+    private static func register(_ presenter: any FilePresenter) async throws -> UInt64 {
         try await FileCoordinator.addFilePresenter(presenter)
         return try #require(PresenterRegistry.shared.entry(of: presenter)?.number)
     }
@@ -139,6 +155,39 @@ struct PresenterCallTests {
         daemon.hangUp()
         await daemon.heard(PresenterMethods.Add.name, times: 2)
         #expect(await presenter.heard(3) == ["relinquish", "reacquire", "didChange"])
+    }
+
+    @Test("Whoever gives way after the daemon went goes on at once")
+    func givesWayLate() async throws {
+        let daemon = try FakeDaemon()
+        _ = try await daemon.connect()
+        let presenter = HesitantPresenter(try daemon.document("doc"))
+        let number = try await Self.register(presenter)
+        defer { FileCoordinator.removeFilePresenter(presenter) }
+        let peer = try #require(daemon.peer)
+        peer.send(PresenterMethods.Call.self, Self.call("relinquishToWriter", of: number, question: 3)) { _ in }
+        let giveWay = try #require(await presenter.asked())
+        daemon.hangUp()
+        await daemon.heard(PresenterMethods.Add.name, times: 2)
+        let (reacquired, reacquire) = AsyncStream.makeStream(of: Void.self)
+        giveWay { reacquire.finish() }
+        for await _ in reacquired {}
+        try #require(!Task.isCancelled, "it never goes on")
+    }
+
+    @Test("A question that is cancelled in the presenter's queue counts as answered")
+    func cancelledQuestion() async throws {
+        let daemon = try FakeDaemon()
+        _ = try await daemon.connect()
+        let queue = HeldQueue()
+        let presenter = QuietPresenter(try daemon.document("doc"), queue: queue)
+        let number = try await Self.register(presenter)
+        defer { FileCoordinator.removeFilePresenter(presenter) }
+        async let answer = daemon.ask(Self.call("relinquishToReader", of: number, question: 1))
+        await queue.added()
+        queue.cancelAllOperations()
+        queue.isSuspended = false
+        #expect(try await answer.reacquires == nil)
     }
 
     @Test("However often the daemon goes, the presenter is registered with the one that is there")

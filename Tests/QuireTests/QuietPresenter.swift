@@ -6,7 +6,7 @@ import Synchronization
 ///
 /// `@unchecked Sendable`: all state is guarded by `lock`.
 final class QuietPresenter: FilePresenter, @unchecked Sendable {
-    let presentedItemOperationQueue = OperationQueue()
+    let presentedItemOperationQueue: OperationQueue
     private let lock = NSLock()
     private var url: URL?
     private var notes: [String] = []
@@ -14,8 +14,9 @@ final class QuietPresenter: FilePresenter, @unchecked Sendable {
     /// Drops what it is handed to relinquish, without calling it.
     let forgets: Bool
 
-    init(_ url: URL?, forgets: Bool = false) {
+    init(_ url: URL?, forgets: Bool = false, queue: OperationQueue = OperationQueue()) {
         self.url = url
+        presentedItemOperationQueue = queue
         self.forgets = forgets
         presentedItemOperationQueue.maxConcurrentOperationCount = 8
     }

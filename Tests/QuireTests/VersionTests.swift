@@ -42,6 +42,36 @@ struct VersionTests {
         #expect(asked.withLock { $0 } == [VersionMethods.Target(path: WirePath("doc"), version: "versionId=7")])
     }
 
+    @Test("Versions that come in several parts are all told, in order")
+    func parts() async throws {
+        let daemon = try FakeDaemon { request, peer in
+            let names: [String]
+            switch request.method {
+            case VersionMethods.Versions.name: names = ["k5", "k4", "k3", "k2", "k1"]
+            case VersionMethods.NonlocalVersions.name: names = ["n5", "n4", "n3", "n2", "n1"]
+            case ItemMethods.Info.name:
+                peer.answer(request.id, with: RPCError(QuireError(.notFound, "only versions")))
+                return nil
+            default: return FakeDaemon.Standard()
+            }
+            let versions = names.map {
+                VersionMethods.Version(name: $0, date: WireTime(FileTime(nanoseconds: 1)), size: 1)
+            }
+            Task {
+                await peer.sendPartial(Array(versions[..<2]), of: request.id)
+                await peer.sendPartial(Array(versions[2..<4]), of: request.id)
+                peer.answer(request.id, with: VersionMethods.Versions.Result(versions: Array(versions[4...])))
+            }
+            return nil
+        }
+        _ = try await daemon.connect()
+        let document = try daemon.document("doc")
+        let other = try await FileVersion.otherVersionsOfItem(at: document).map(\.name)
+        #expect(other == ["k5", "k4", "k3", "k2", "k1"])
+        let nonlocal = try await FileVersion.nonlocalVersionsOfItem(at: document).map(\.name)
+        #expect(nonlocal == ["n5", "n4", "n3", "n2", "n1"])
+    }
+
     @Test("A version that is gone cannot be downloaded, and the daemon's reason is told")
     func gone() async throws {
         let daemon = try FakeDaemon { request, peer in

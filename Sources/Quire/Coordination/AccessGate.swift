@@ -4,9 +4,8 @@ import Synchronization
 
 /// How many accesses one connection waits for at a time; more wait here, first come, first served.
 ///
-/// The daemon reads no more from a client with 64 requests that are not answered: were all of them waits for access, it
-/// would not read either that access is given back. What is asked for inside of an access, or in answer to a question,
-/// goes ahead: others wait for that.
+/// The daemon refuses a client that waits for too much at one time. What is asked for inside of an access, or in answer to a
+/// question, goes ahead: others wait for that.
 final class AccessGate: Sendable {
     private struct State {
         var free: Int

@@ -58,8 +58,8 @@ extension FileCoordinator {
     ///
     /// - Parameters:
     ///   - queue: where `accessor` runs.
-    ///   - accessor: runs once. With nil there is access until it returns; with an error there is none. That the daemon ended
-    ///     meanwhile is not told: use the asynchronous form to know.
+    ///   - accessor: runs once, unless its operation is cancelled in the queue before. With nil there is access until it
+    ///     returns; with an error there is none. That the daemon ended meanwhile is not told: use the asynchronous form to know.
     public func coordinate(
         with intents: [FileAccessIntent], queue: OperationQueue,
         byAccessor accessor: @escaping @Sendable ((any Error)?) -> Void
@@ -97,13 +97,12 @@ extension FileCoordinator {
         }
     }
 
-    /// Runs `body` in a queue and returns when it has run.
+    /// Runs `body` in a queue and returns when it has run, or was cancelled there.
     private static func run(in queue: OperationQueue, _ body: @escaping @Sendable () -> Void) async {
         await withCheckedContinuation { continuation in
-            queue.addOperation {
-                body()
-                continuation.resume()
-            }
+            let operation = BlockOperation(block: body)
+            operation.completionBlock = { continuation.resume() }
+            queue.addOperation(operation)
         }
     }
 }

@@ -11,16 +11,18 @@ enum Callback: String, CaseIterable {
     static var registered: [String] { allCases.filter { $0 != .reacquire }.map(\.rawValue) }
 
     /// Puts the callback into the presenter's queue.
+    ///
+    /// - Parameter connection: of the presenter, by which it is called.
     func perform(
-        _ call: PresenterMethods.Call.Parameters, on entry: PresenterEntry, _ mount: MountPath,
+        _ call: PresenterMethods.Call.Parameters, on entry: PresenterEntry, of connection: UInt64, _ mount: MountPath,
         _ answer: PresenterAnswer
     ) {
         let url = call.path.map { mount.url($0.path) }
         switch (self, url) {
         case (.relinquishToReader, _):
-            ask(entry) { $0.relinquishPresentedItem(toReader: Self.reacquiring(call, entry, answer)) }
+            ask(entry) { $0.relinquishPresentedItem(toReader: Self.reacquiring(call, entry, connection, answer)) }
         case (.relinquishToWriter, _):
-            ask(entry) { $0.relinquishPresentedItem(toWriter: Self.reacquiring(call, entry, answer)) }
+            ask(entry) { $0.relinquishPresentedItem(toWriter: Self.reacquiring(call, entry, connection, answer)) }
         case (.saveChanges, _): ask(entry) { $0.savePresentedItemChanges { answer.give($0) } }
         case (.accommodateDeletion, _): ask(entry) { $0.accommodatePresentedItemDeletion { answer.give($0) } }
         case (.accommodateSubitemDeletion, let url?):
@@ -89,11 +91,12 @@ enum Callback: String, CaseIterable {
 
     /// What a presenter is handed to say that it has let go.
     private static func reacquiring(
-        _ call: PresenterMethods.Call.Parameters, _ entry: PresenterEntry, _ answer: PresenterAnswer
+        _ call: PresenterMethods.Call.Parameters, _ entry: PresenterEntry, _ connection: UInt64,
+        _ answer: PresenterAnswer
     ) -> @Sendable ((@Sendable () -> Void)?) -> Void {
         { reacquirer in
             // Kept before the answer: the access may be over right after it.
-            if let reacquirer, let question = call.question { entry.keep(reacquirer, for: question) }
+            if let reacquirer, let question = call.question { entry.keep(reacquirer, for: question, of: connection) }
             answer.give(.init(reacquires: reacquirer != nil))
         }
     }

@@ -13,9 +13,15 @@ final class PresenterCalls: Sendable {
         let peer: RPCPeer
     }
 
+    private struct Registered {
+        let entry: PresenterEntry
+        let mount: MountPath
+        /// See `PresenterEntry.connection`.
+        let connection: UInt64
+    }
+
     private struct State {
-        var entries: [UInt64: PresenterEntry] = [:]
-        var mounts: [UInt64: MountPath] = [:]
+        var entries: [UInt64: Registered] = [:]
         /// Registrations whose answer is missing: a call may come before it.
         var registering = 0
         var early: [Waiting] = []
@@ -30,6 +36,7 @@ final class PresenterCalls: Sendable {
     func register(
         _ entry: PresenterEntry, at path: RelativePath?, _ session: DriveSession
     ) async throws(QuireError) {
+        let connection = entry.connection
         state.withLock { $0.registering += 1 }
         let parameters = PresenterMethods.Add.Parameters(
             path: path.map { WirePath($0) }, purpose: entry.purpose, callbacks: Callback.registered,
@@ -48,8 +55,7 @@ final class PresenterCalls: Sendable {
         let early = state.withLock { state -> [Waiting] in
             state.registering -= 1
             if let number {
-                state.entries[number] = entry
-                state.mounts[number] = session.mount
+                state.entries[number] = Registered(entry: entry, mount: session.mount, connection: connection)
             }
             let (mine, others) = state.early.partitioned { $0.call.presenter == number || state.registering == 0 }
             state.early = others
@@ -62,10 +68,7 @@ final class PresenterCalls: Sendable {
     /// Ends a registration; returns at once. What the daemon still asks is answered.
     func unregister(_ entry: PresenterEntry, _ session: DriveSession) {
         guard let number = entry.number else { return }
-        state.withLock { state in
-            state.entries[number] = nil
-            state.mounts[number] = nil
-        }
+        state.withLock { $0.entries[number] = nil }
         session.connection.peer.send(PresenterMethods.Remove.self, .init(presenter: number)) { _ in
             // Gone either way: with the registration, or with the connection.
         }
@@ -75,7 +78,6 @@ final class PresenterCalls: Sendable {
     func forgetAll() {
         state.withLock { state in
             state.entries = [:]
-            state.mounts = [:]
             state.early = []
         }
     }
@@ -103,14 +105,12 @@ final class PresenterCalls: Sendable {
     }
 
     private func perform(_ waiting: Waiting) {
-        let (entry, mount) = state.withLock { state in
-            (state.entries[waiting.call.presenter], state.mounts[waiting.call.presenter])
-        }
+        let registered = state.withLock { $0.entries[waiting.call.presenter] }
         let answer = PresenterAnswer(waiting.request.id, waiting.peer)
         // Of a presenter that has just been removed, and of a callback that this library does not know: dropped, `answer`
         // says that there is nothing to say.
-        guard let entry, let mount, let callback = Callback(rawValue: waiting.call.callback) else { return }
-        callback.perform(waiting.call, on: entry, mount, answer)
+        guard let registered, let callback = Callback(rawValue: waiting.call.callback) else { return }
+        callback.perform(waiting.call, on: registered.entry, of: registered.connection, registered.mount, answer)
     }
 }
 

@@ -7,6 +7,8 @@ final class PresenterEntry: Sendable {
     private struct State {
         /// Its id at the daemon, while connected.
         var number: UInt64?
+        /// How many connections have ended.
+        var connectionsEnded: UInt64 = 0
         /// Where the daemon believes the item is.
         var url: URL?
         /// The drive, once it is on one.
@@ -42,6 +44,9 @@ final class PresenterEntry: Sendable {
         get { state.withLock { $0.number } }
         set { state.withLock { $0.number = newValue } }
     }
+
+    /// Which connection it is registered over, or about to be: another number after that one's end.
+    var connection: UInt64 { state.withLock { $0.connectionsEnded } }
 
     /// Whether `remove` was called.
     var isRemoved: Bool { state.withLock { $0.isRemoved } }
@@ -91,6 +96,8 @@ final class PresenterEntry: Sendable {
             // Removed meanwhile: what body captured is dropped, and answers by that.
             if let body = callback.take(), !state.withLock({ $0.isRemoved }) { body(presenter) }
         }
+        // Cancelled in the queue: the same.
+        operation.completionBlock = { _ = callback.take() }
         let isAdded = state.withLock { state in
             guard !state.isRemoved else { return false }
             if let last = state.last, !last.isFinished { operation.addDependency(last) }
@@ -102,9 +109,13 @@ final class PresenterEntry: Sendable {
         return isAdded
     }
 
-    /// Keeps what is to run when the access that `question` was about ends.
-    func keep(_ reacquirer: @escaping @Sendable () -> Void, for question: UInt64) {
-        state.withLock { $0.reacquirers[question] = reacquirer }
+    /// Keeps what is to run when the access that `question` was about ends; it has where `connection`, by which that was asked, has.
+    func keep(_ reacquirer: @escaping @Sendable () -> Void, for question: UInt64, of connection: UInt64) {
+        let isOver = state.withLock { state in
+            if state.connectionsEnded == connection { state.reacquirers[question] = reacquirer }
+            return state.connectionsEnded != connection
+        }
+        if isOver { enqueue { _ in reacquirer() } }
     }
 
     /// The access is over.
@@ -123,6 +134,7 @@ final class PresenterEntry: Sendable {
     func connectionEnded() {
         let reacquirers = state.withLock { state in
             state.number = nil
+            state.connectionsEnded += 1
             defer { state.reacquirers = [:] }
             return state.reacquirers.sorted { $0.key < $1.key }.map(\.value)
         }

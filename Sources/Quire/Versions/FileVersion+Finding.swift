@@ -37,11 +37,7 @@ extension FileVersion {
     public static func nonlocalVersionsOfItem(at url: URL) async throws(QuireError) -> [FileVersion] {
         try await LibraryExecutor.run { () throws(QuireError) in
             let location = try await ItemLocation.of(url)
-            let target = ItemMethods.Target(path: WirePath(location.path))
-            let connection = location.session.connection
-            return try await connection.call(VersionMethods.NonlocalVersions.self, target).versions.map {
-                FileVersion(kept: $0, of: url)
-            }
+            return try await all(VersionMethods.NonlocalVersions.self, location).map { FileVersion(kept: $0, of: url) }
         }
     }
 
@@ -114,14 +110,27 @@ extension FileVersion {
     }
 
     private static func kept(of url: URL, _ location: ItemLocation) async throws(QuireError) -> [FileVersion] {
-        let target = ItemMethods.Target(path: WirePath(location.path))
         do throws(QuireError) {
-            return try await location.session.connection.call(VersionMethods.Versions.self, target).versions.map {
-                FileVersion(kept: $0, of: url)
-            }
+            return try await all(VersionMethods.Versions.self, location).map { FileVersion(kept: $0, of: url) }
         } catch {
             guard error.code == .notFound else { throw error }
             return []
         }
+    }
+
+    /// Those of all parts, and of the answer.
+    private static func all<Method: WireMethod>(
+        _ method: Method.Type, _ location: ItemLocation
+    ) async throws(QuireError) -> [VersionMethods.Version]
+    where
+        Method.Parameters == ItemMethods.Target, Method.Partial == [VersionMethods.Version],
+        Method.Result == VersionMethods.Versions.Result
+    {
+        let parts = Lock<[VersionMethods.Version]>([])
+        let target = ItemMethods.Target(path: WirePath(location.path))
+        let last = try await location.session.connection.call(method, target) { part in
+            parts.withLock { $0 += part }
+        }
+        return parts.withLock { $0 } + last.versions
     }
 }

@@ -122,8 +122,13 @@ package enum DriveMethods {
         package struct Result: Codable, Sendable {
             /// What is not yet uploaded.
             package var pending: PendingCounts
+            /// Why that may be more, as the end of a sentence; missing where it is not.
+            package var doubt: String?
 
-            package init(pending: PendingCounts) { self.pending = pending }
+            package init(pending: PendingCounts, doubt: String? = nil) {
+                self.pending = pending
+                self.doubt = doubt
+            }
         }
     }
 

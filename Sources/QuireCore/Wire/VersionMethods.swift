@@ -80,22 +80,25 @@ package enum VersionMethods {
         }
     }
 
-    /// The kept versions of a document, newest first.
+    /// The kept versions of a document, newest first: in parts, and the last of them in the answer.
     package enum Versions: WireMethod {
         package static let name = "versions"
         package typealias Parameters = ItemMethods.Target
+        package typealias Partial = [Version]
 
         package struct Result: Codable, Sendable {
+            /// Those that were in no part.
             package var versions: [Version]
 
             package init(versions: [Version]) { self.versions = versions }
         }
     }
 
-    /// The earlier versions of a document that its provider keeps, newest first; none where it keeps none.
+    /// The earlier versions of a document that its provider keeps, newest first; none where it keeps none. Parts as of `Versions`.
     package enum NonlocalVersions: WireMethod {
         package static let name = "version.nonlocal"
         package typealias Parameters = ItemMethods.Target
+        package typealias Partial = [Version]
         package typealias Result = Versions.Result
     }
 

@@ -64,8 +64,8 @@ struct StoppedDrive: DriveCaller {
             return []
         }.addMethods(to: &methods)
         let versions = VersionService(view: view, versions: home.home.keptVersions, staging: home.home.staging)
-        methods.on(VersionMethods.Versions.self) { target, _ in
-            .init(versions: try await versions.list(target.path.path))
+        methods.on(VersionMethods.Versions.self) { target, context in
+            await context.answer(try await versions.list(target.path.path))
         }
         addPause(to: &methods, index)
         methods.on(DriveMethods.Status.self) { _, _ in try await status(home, index) }

@@ -19,14 +19,18 @@ struct Versions: AsyncParsableCommand {
     func run() async throws {
         let drive = try await DriveSession.daemonOrStopped(home)
         let target = ItemMethods.Target(path: WirePath(try drive.paths.path(path)))
-        for version in try await drive.caller.call(VersionMethods.Versions.self, target).versions {
-            Output.line("\(version.name)  \(version.date)  \(version.size)")
-        }
+        let kept = try await drive.caller.call(VersionMethods.Versions.self, target) { Self.tell($0) }
+        Self.tell(kept.versions)
         // Only a daemon knows the provider.
         guard drive.daemon != nil else { return }
-        for version in try await drive.caller.call(VersionMethods.NonlocalVersions.self, target).versions {
-            Output.line("\(version.name)  \(version.date)  \(version.size)  at the provider")
+        let others = try await drive.caller.call(VersionMethods.NonlocalVersions.self, target) {
+            Self.tell($0, "  at the provider")
         }
+        Self.tell(others.versions, "  at the provider")
+    }
+
+    private static func tell(_ versions: [VersionMethods.Version], _ place: String = "") {
+        for version in versions { Output.line("\(version.name)  \(version.date)  \(version.size)\(place)") }
     }
 }
 

@@ -51,13 +51,15 @@ final class ControlServer: Service {
             },
             accepted: { [loop, accepted, running] descriptor, credentials in
                 let session = ClientSession(pid: credentials.pid)
-                let peer = RPCPeer(answersRequests: true) { request, peer in
-                    guard running.isRunning, let answer = methods.answerAtOnce(request, session) else { return false }
-                    Self.send(answer, to: request, of: peer, logger)
-                    return true
-                } whenClosed: {
-                    session.close()
-                }
+                let peer = RPCPeer(
+                    answersRequests: true, lane: methods.lane,
+                    atOnce: { request, peer in
+                        guard running.isRunning, let answer = methods.answerAtOnce(request, session) else {
+                            return false
+                        }
+                        Self.send(answer, to: request, of: peer, logger)
+                        return true
+                    }, whenClosed: { session.close() })
                 session.attach(peer)
                 peer.attach(descriptor, to: loop)
                 accepted.yield(Client(peer: peer, session: session))

@@ -11,15 +11,19 @@ struct MethodTable: Sendable {
 
     private var handlers: [String: Handler] = [:]
     private var quickHandlers: [String: QuickHandler] = [:]
+    private var lanes: [String: RequestLane] = [:]
 
     /// The names, in alphabetical order.
     var names: [String] { Set(handlers.keys).union(quickHandlers.keys).sorted() }
 
     /// Answers `method` with what `body` returns; the error it throws goes to the caller.
+    ///
+    /// - Parameter lane: how its requests are counted.
     mutating func on<Method: WireMethod>(
-        _ method: Method.Type,
+        _ method: Method.Type, lane: RequestLane = .work,
         _ body: @escaping @Sendable (Method.Parameters, CallContext) async throws -> Method.Result
     ) {
+        lanes[Method.name] = lane
         handlers[Method.name] = { request, context in
             try await body(try request.parameters(Method.Parameters.self), context)
         }
@@ -35,6 +39,9 @@ struct MethodTable: Sendable {
             try body(try request.parameters(Method.Parameters.self), client)
         }
     }
+
+    /// How a request is counted.
+    func lane(of request: RPCIncoming) -> RequestLane { lanes[request.method] ?? .work }
 
     /// Runs the method of `request` where that needs no waiting. Nil where it does: then nothing has been done.
     func answerAtOnce(_ request: RPCIncoming, _ client: ClientSession) -> Result<Value, RPCError>? {
@@ -77,6 +84,12 @@ struct CallContext: Sendable {
 
     /// Sends `items` in parts of a bounded size.
     func sendParts<Item: Codable & Sendable>(_ items: some Sequence<Item>, size: (Item) -> Int) async {
+        let part = await sendAllButLast(items, size: size)
+        if !part.isEmpty { await sendPartial(part) }
+    }
+
+    /// The same, but for what is left for the answer.
+    func sendAllButLast<Item: Codable & Sendable>(_ items: some Sequence<Item>, size: (Item) -> Int) async -> [Item] {
         var part: [Item] = []
         var bytes = 0
         for item in items {
@@ -87,6 +100,14 @@ struct CallContext: Sendable {
             part = []
             bytes = 0
         }
-        if !part.isEmpty { await sendPartial(part) }
+        return part
+    }
+
+    /// Sends versions of a document in parts, and returns the answer.
+    func answer(_ versions: [VersionMethods.Version]) async -> VersionMethods.Versions.Result {
+        .init(
+            versions: await sendAllButLast(versions) {
+                $0.name.utf8.count + ($0.file?.utf8.count ?? 0) + ($0.copy?.path.bytes.count ?? 0) + 100
+            })
     }
 }

@@ -1,6 +1,7 @@
 import Logging
 import QuireCoordination
 import QuireCore
+import QuireTransport
 import Synchronization
 
 /// Claims and presenters on behalf of clients of the control socket: they last until they are given back, or until the
@@ -42,10 +43,10 @@ final class CoordinationService: Sendable {
                 claims: coordinator.snapshot().map(Self.shown), presenters: coordinator.presenters().map(Self.shown))
         }
         methods.onAtOnce(CoordinationMethods.Acquire.self) { [self] in try acquireAtOnce($0, for: $1) }
-        methods.on(CoordinationMethods.Acquire.self) { [self] parameters, context in
+        methods.on(CoordinationMethods.Acquire.self, lane: .claims) { [self] parameters, context in
             try await acquire(parameters, for: context.client, prepares: false)
         }
-        methods.on(CoordinationMethods.Prepare.self) { [self] parameters, context in
+        methods.on(CoordinationMethods.Prepare.self, lane: .claims) { [self] parameters, context in
             try await acquire(parameters, for: context.client, prepares: true)
         }
         methods.onAtOnce(CoordinationMethods.Release.self) { [self] parameters, client in
@@ -61,7 +62,9 @@ final class CoordinationService: Sendable {
             coordinator.noteUbiquityAttributes(path, Set(parameters.attributes))
             return WireNothing()
         }
-        methods.on(PresenterMethods.Add.self) { [self] parameters, context in try add(parameters, context.client) }
+        methods.on(PresenterMethods.Add.self, lane: .claims) { [self] parameters, context in
+            try add(parameters, context.client)
+        }
         methods.onAtOnce(PresenterMethods.Remove.self) { [self] parameters, session in
             let (id, client) = try presenter(parameters.presenter, of: session)
             state.withLock { $0.presenters[id] = nil }

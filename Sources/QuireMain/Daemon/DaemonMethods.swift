@@ -43,9 +43,9 @@ struct DaemonMethods {
                 stopping: shutdown.isFired || !parts.mount.isServing ? true : nil)
         }
         methods.on(DriveMethods.Shutdown.self) { _, _ in
-            let pending = await parts.sync.status().pending
+            let status = await parts.sync.status()
             shutdown.fire()
-            return .init(pending: PendingCounts(pending))
+            return .init(pending: PendingCounts(status.pending), doubt: status.doubt)
         }
         methods.on(DriveMethods.Status.self) { _, _ in try await parts.status() }
         methods.on(DriveMethods.Driver.self) { _, _ in parts.driverStatus() }
@@ -60,8 +60,8 @@ struct DaemonMethods {
 
     private func addVersions(to methods: inout MethodTable) {
         let parts = parts
-        methods.on(VersionMethods.Versions.self) { target, _ in
-            .init(versions: try await parts.versions.list(target.path.path))
+        methods.on(VersionMethods.Versions.self) { target, context in
+            await context.answer(try await parts.versions.list(target.path.path))
         }
         methods.on(VersionMethods.Restore.self) { parameters, _ in
             try await parts.versions.restore(
@@ -87,8 +87,8 @@ struct DaemonMethods {
             try await parts.versions.discard(target.path.path, version: target.version)
             return WireNothing()
         }
-        methods.on(VersionMethods.NonlocalVersions.self) { target, _ in
-            .init(versions: try await parts.versions.listNonlocal(target.path.path, sync: parts.sync))
+        methods.on(VersionMethods.NonlocalVersions.self) { target, context in
+            await context.answer(try await parts.versions.listNonlocal(target.path.path, sync: parts.sync))
         }
         methods.on(VersionMethods.DownloadVersion.self) { target, _ in
             let (version, isNew) = try await parts.versions.download(

@@ -1,5 +1,6 @@
 import QuireCore
 import QuireIndex
+import QuireTransport
 
 /// Queries that keep running, for clients of the control socket.
 struct LiveQueryService: Sendable {
@@ -11,7 +12,7 @@ struct LiveQueryService: Sendable {
     private static let page = 200
 
     func addMethods(to methods: inout MethodTable) {
-        methods.on(QueryMethods.Live.self) { parameters, context in
+        methods.on(QueryMethods.Live.self, lane: .queries) { parameters, context in
             try await run(parameters, context)
             return WireNothing()
         }

@@ -9,6 +9,8 @@ package struct Fault: Sendable {
         case failAfter(ProviderError)
         /// Waits at the gate before the provider beneath is asked.
         case hold(Gate)
+        /// The same, also when the task is cancelled: as a call to the system that does not come back.
+        case hang(Gate)
         /// Lets the call take effect, then waits at the gate before it answers.
         case holdAnswer(Gate)
         /// A fetch ends half way: the file is removed and `.failed` thrown.

@@ -137,6 +137,7 @@ package final class FaultyProvider: DocumentProvider {
             case .hold(let gate):
                 await gate.pass()
                 if Task.isCancelled { throw ProviderError(.cancelled, "the operation was cancelled") }
+            case .hang(let gate): await Task { await gate.pass() }.value
             case .failAfter, .holdAnswer, .truncate: break
             }
         }
@@ -150,7 +151,7 @@ package final class FaultyProvider: DocumentProvider {
             case .truncate:
                 if let destination { _ = unlink(destination) }
                 throw ProviderError(.failed, "\(path ?? .root): the transfer ended half way")
-            case .failBefore, .hold: break
+            case .failBefore, .hold, .hang: break
             }
         }
         return value

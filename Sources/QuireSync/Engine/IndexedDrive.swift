@@ -18,6 +18,12 @@ package struct IndexedDrive: SyncIndex {
     package func writeSoon() { index.writeSoon() }
     package func commits() -> AsyncStream<Void> { index.changes() }
 
+    package var doubt: String? {
+        if index.rebuild != nil { return "the index was damaged, and is being built anew" }
+        if index.rescanProgress.isActive { return "the store is being compared with the index" }
+        return index.failure.map { "the index is behind: \($0)" }
+    }
+
     package func tree<Entry: Sendable>(
         _ container: ContainerID, root: RelativePath, _ make: @escaping @Sendable (TreeBase) -> Entry?
     ) async throws -> [Entry] {

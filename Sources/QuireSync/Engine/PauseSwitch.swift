@@ -33,6 +33,8 @@ final class PauseSwitch: Sendable {
         /// See `hold`.
         var holds = 0
         var running = UnderWay()
+        /// How much of that is with which provider.
+        var providers: [String: Int] = [:]
         var waitingForRelease: [CheckedContinuation<Void, Never>] = []
         var watchers: [UInt64: @Sendable () -> Void] = [:]
         var nextWatcher: UInt64 = 0
@@ -68,11 +70,47 @@ final class PauseSwitch: Sendable {
     /// Has nothing begin from now on, breaks off what is under way, and returns when that has ended. `release` undoes it;
     /// where several hold, the last one's.
     func hold() async {
+        beginHold()
+        await untilNothingIsUnderWay()
+    }
+
+    /// The same, for no longer than `patience` and only while the task is not cancelled: a call may never come back.
+    ///
+    /// - Returns: with whom something is under way still; nothing is held then.
+    func hold(atMost patience: Duration) async -> [String]? {
+        beginHold()
+        let first = FirstAnswer<Bool>()
+        // Both end by themselves: the one with what is under way.
+        Task {
+            await untilNothingIsUnderWay()
+            first.give(true)
+        }
+        let alarm = Task { [clock] in
+            // Cancelled when that has ended before.
+            try? await clock.sleep(patience)
+            first.give(false)
+        }
+        let isHeld = await withTaskCancellationHandler {
+            await first.value()
+        } onCancel: {
+            first.give(false)
+        }
+        alarm.cancel()
+        guard !isHeld else { return nil }
+        let providers = state.withLock { $0.providers.keys.sorted() }
+        release()
+        return providers
+    }
+
+    private func beginHold() {
         let watchers = state.withLock { state in
             state.holds += 1
             return Array(state.watchers.values)
         }
         for watcher in watchers { watcher() }
+    }
+
+    private func untilNothingIsUnderWay() async {
         await withCheckedContinuation { waiter in state.withLock { $0.running.wait(waiter) }?.resume() }
     }
 
@@ -97,20 +135,32 @@ final class PauseSwitch: Sendable {
         }
     }
 
-    private func begin() -> Bool {
+    private func begin(_ provider: String) -> Bool {
         state.withLock { state in
             guard state.holds == 0 else { return false }
             state.running.begin()
+            state.providers[provider, default: 0] += 1
             return true
         }
     }
 
-    private func finish() { for waiter in state.withLock({ $0.running.end() }) { waiter.resume() } }
+    private func finish(_ provider: String) {
+        let waiters = state.withLock { state in
+            let left = state.providers[provider, default: 1] - 1
+            state.providers[provider] = left == 0 ? nil : left
+            return state.running.end()
+        }
+        for waiter in waiters { waiter.resume() }
+    }
 
     // MARK: - running
 
     /// Runs `body`, and cancels it when a pause begins; nil without running it where one is, or everything is held.
-    func unlessPaused<Value: Sendable>(_ body: @escaping @Sendable () async -> Value) async -> Value? {
+    ///
+    /// - Parameter provider: the name of the one that it asks.
+    func unlessPaused<Value: Sendable>(
+        with provider: String, _ body: @escaping @Sendable () async -> Value
+    ) async -> Value? {
         let (stops, stop) = AsyncStream.makeStream(of: Void.self)
         let watcher = state.withLock { state in
             state.nextWatcher += 1
@@ -118,8 +168,8 @@ final class PauseSwitch: Sendable {
             return state.nextWatcher
         }
         defer { state.withLock { $0.watchers[watcher] = nil } }
-        guard end == nil, begin() else { return nil }
-        defer { finish() }
+        guard end == nil, begin(provider) else { return nil }
+        defer { finish(provider) }
         return await withTaskGroup(of: Value?.self) { group in
             group.addTask { await body() }
             group.addTask {

@@ -158,7 +158,7 @@ final class SyncEngine: Sendable {
         // Whoever asks for it: it reads and writes the store, and goes on where it is.
         await withTaskExecutorPreference(context.pool) {
             await gate.run {
-                let report = await context.pause.unlessPaused {
+                let report = await context.pause.unlessPaused(with: context.container.providerName) {
                     await self.serialRound(isUrgent, pulls: pulls, isAsked: isAsked)
                 }
                 var result = report ?? RoundReport()

@@ -9,6 +9,9 @@ package protocol SyncIndex: StoreEventSink {
     /// Returns when every event recorded before the call is committed.
     func settle() async throws
 
+    /// Why it may not know of all that is pending, as the end of a sentence; nil where it does.
+    var doubt: String? { get }
+
     /// Has what was recorded until now written meanwhile: for who records much and waits by `settle` then. Returns at once.
     func writeSoon()
 

@@ -25,6 +25,8 @@ package struct SyncStatus: Sendable, Hashable {
     }
 
     package var pending = Pending()
+    /// Why more may be pending than is counted, as the end of a sentence; nil where nothing is.
+    package var doubt: String?
     package var conflicts: [RelativePath] = []
     package var errors: [ParkedChange] = []
     package var transfers: [Transfer] = []

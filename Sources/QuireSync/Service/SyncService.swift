@@ -109,10 +109,18 @@ package final class SyncService: Sendable {
 
     /// Goes on with other containers and providers, as after `quire container create`. What the engines do is broken off; `change`
     /// makes what the others begin with when nothing is under way any more. Where it throws, the engines go on.
+    ///
+    /// - Parameter patience: for how long what is under way is waited for; in the middle of a call it cannot be broken off.
+    /// - Throws: `.temporary` where a call does not come back; what `change` throws.
     package func replaceContainers(
-        _ containers: [SyncedContainer], after change: () async throws -> Void
-    ) async rethrows {
-        await pausing.hold()
+        _ containers: [SyncedContainer], patience: Duration = .seconds(10), after change: () async throws -> Void
+    ) async throws {
+        if let hanging = await pausing.hold(atMost: patience) {
+            wake()
+            throw QuireError(
+                .temporary, "a call to \(hanging.joined(separator: ", ")) does not come back; nothing was changed",
+                remedy: "Try again when it answers, or with the daemon stopped: `quire unmount`")
+        }
         defer {
             pausing.release()
             wake()
@@ -275,7 +283,9 @@ package final class SyncService: Sendable {
         do { try await environment.index.settle() } catch {
             // What it knows is told all the same.
             logger.info("the index is behind", metadata: ["error": "\(error)"])
+            status.doubt = "the index is behind: \(error)"
         }
+        status.doubt = environment.index.doubt ?? status.doubt
         do {
             for engine in engines {
                 let container = engine.context.container.id
@@ -291,6 +301,7 @@ package final class SyncService: Sendable {
             for engine in status.engines { status.heldDeletions += engine.heldDeletions }
         } catch {
             logger.info("the index cannot be read", metadata: ["error": "\(error)"])
+            status.doubt = status.doubt ?? "the index cannot be read: \(error)"
         }
         return status
     }

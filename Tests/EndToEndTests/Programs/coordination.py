@@ -37,7 +37,7 @@ class App:
                         self.calls.put(message["params"])
                     if self.answering:
                         self.answer(message)
-                else:
+                elif "id" in message:
                     with self.arrived:
                         self.answers[message["id"]] = message
                         self.arrived.notify_all()
@@ -330,7 +330,33 @@ def presenters():
     one.close()
 
 
-for step in [sequences, claims, presenters, editor_example]:
+def busy_app():
+    """An app with as many queries as may run is heard on: what it holds, what it is asked, what it takes back."""
+    sh("echo a > doc; echo b > doc2")
+    app, other = App(), App()
+    app.ask("presenter.add", path="doc2", callbacks=["relinquishToWriter", "saveChanges"])
+    query = {"query": {"name": "*.none", "countOnly": False}, "batchingMilliseconds": 0}
+    queries = [app.begin("query.live", **query) for _ in range(256)]
+    assert "256 queries" in app.refused("query.live", "busy", **query)
+    held = app.claim("doc", "write")
+    waiting = other.begin("coordination.acquire", path="doc", access="write")
+    app.release(held)
+    claim = other.end(waiting)["result"]["claim"]
+    waiting = app.begin("coordination.acquire", path="doc", access="write")
+    other.release(claim)
+    app.release(app.end(waiting)["result"]["claim"])
+    other.release(other.claim("doc2", "write"))
+    app.heard("relinquishToWriter", "reacquire")
+    app.send({"method": "cancel", "params": {"id": queries[0]}})
+    assert app.end(queries[0])["error"]["code"] == -32800
+    queries[0] = app.begin("query.live", **query)
+    assert app.ask("pathStatus", path="doc")["kind"] == "file"
+    assert queries[0] not in app.answers
+    app.close()
+    other.close()
+
+
+for step in [sequences, claims, presenters, busy_app, editor_example]:
     step()
     print(step.__name__, "ok", flush=True)
 eventually("nothing is left", lambda: coordination() == "nobody\n")
