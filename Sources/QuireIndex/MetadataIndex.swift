@@ -9,7 +9,7 @@ import Synchronization
 /// Reads are asynchronous, see what was committed, and never wait for a writer; call `settle` first to see everything
 /// that was recorded. Open one index a file.
 package final class MetadataIndex: StoreEventSink {
-    private let database: IndexDatabase
+    let database: IndexDatabase
     let queue: IngestQueue
     let progress: IngestProgress
     let root: Int64
