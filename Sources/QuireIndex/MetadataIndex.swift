@@ -9,7 +9,7 @@ import Synchronization
 /// Reads are asynchronous, see what was committed, and never wait for a writer; call `settle` first to see everything
 /// that was recorded. Open one index a file.
 package final class MetadataIndex: StoreEventSink {
-    private let database: IndexDatabase
+    let database: IndexDatabase
     let queue: IngestQueue
     let progress: IngestProgress
     let root: Int64
@@ -255,11 +255,11 @@ package final class MetadataIndex: StoreEventSink {
         }
     }
 
-    /// Has the file looked at where it may be damaged.
+    /// Has the file looked at where it may be damaged, and that of documents' words at the next start.
     private func told(_ error: IndexError) -> IndexError {
-        if error.code == .corrupt || error.isOfReading, queue.add(.command(.check), time: clock()) {
-            progress.damageSuspected(until: queue.hurry())
-        }
+        guard error.code == .corrupt || error.isOfReading else { return error }
+        content?.store.suspectDamage()
+        if queue.add(.command(.check), time: clock()) { progress.damageSuspected(until: queue.hurry()) }
         return error
     }
 }

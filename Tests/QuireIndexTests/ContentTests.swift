@@ -194,6 +194,77 @@ struct ContentTests {
         second.drive.index.close()
     }
 
+    @Test("Nobody else may read what is kept of documents' words, from the beginning")
+    func ownersOnly() async throws {
+        try await ContentDrive.use { content in
+            try content.drive.create("a.txt", "word")
+            try await content.read()
+            for suffix in ["", "-wal", ".open"] {
+                var status = stat()
+                #expect(lstat(content.drive.directory + "/content.sqlite" + suffix, &status) == 0, "\(suffix)")
+                #expect(status.st_mode & 0o777 == 0o600, "\(suffix)")
+            }
+        }
+    }
+
+    @Test("Damage that is met while the words are kept is known to the next start, though they were closed")
+    func damagedMeanwhile() throws {
+        let directory = try TestDrive.makeDirectory()
+        defer { removeTree(directory) }
+        let path = directory + "/content.sqlite"
+        func open() throws -> ContentStore { try ContentStore(at: path, logger: Logger(label: "test")) }
+        let readings = (1...40).map { id in
+            ContentReading(
+                ContentDocument(
+                    id: ItemID(id), path: "a", type: .data, size: ByteCount(1), mtime: .unknown, generation: 1,
+                    typeID: 1),
+                text: (0..<400).map { "word\(id)x\($0)" }.joined(separator: " "))
+        }
+        let first = try open()
+        try first.note(readings)
+        try first.close()
+        // Nothing of it is in memory.
+        let second = try open()
+        try Self.damage(path)
+        #expect { try second.note(readings) } throws: { ($0 as? IndexError)?.code == .corrupt }
+        try? second.close()
+        let third = try open()
+        #expect(throws: Never.self) { try third.note(readings) }
+        try third.close()
+    }
+
+    @Test("Damage that a query meets is found by the next start, and the words are read anew")
+    func damagedForQueries() async throws {
+        let first = try ContentDrive()
+        let directory = first.drive.directory
+        defer { removeTree(directory) }
+        for number in 0..<20 {
+            let text = (0..<400).map { "word\(number)x\($0)" }.joined(separator: " ")
+            try first.drive.create(RelativePath(stringLiteral: "\(number).txt"), text)
+        }
+        #expect(try await first.read().count == 20)
+        first.drive.index.close()
+        let second = try ContentDrive(at: directory)
+        try Self.damage(directory + "/content.sqlite")
+        await #expect { try await second.find("content == word7x7") } throws: {
+            ($0 as? IndexError)?.code == .corrupt
+        }
+        second.drive.index.close()
+        let third = try ContentDrive(at: directory)
+        #expect(try await third.read().count == 20)
+        #expect(try await third.find("content == word7x7") == ["7.txt"])
+        third.drive.index.close()
+    }
+
+    /// Writes over all but the first page.
+    private static func damage(_ path: String) throws {
+        let size = try #require(try? FileManager.default.attributesOfItem(atPath: path)[.size] as? Int)
+        let file = try #require(FileHandle(forWritingAtPath: path))
+        try file.seek(toOffset: 4096)
+        try file.write(contentsOf: Data(repeating: 0x55, count: size - 4096))
+        try file.close()
+    }
+
     @Test("A running query is told when words come and go")
     func live() async throws {
         try await ContentDrive.use { content in

@@ -24,6 +24,28 @@ struct QueryTests {
         }
     }
 
+    @Test("What is found below a directory comes in the order that is asked for, by its path where that says nothing")
+    func orderBelow() async throws {
+        try await withDrive { drive in
+            for path in ["d", "d/e"] as [RelativePath] { try drive.makeDirectory(path) }
+            for (path, text) in [("d/b", "333"), ("d/a", "1"), ("d/e/c", "22"), ("x", "1")] {
+                try drive.create(RelativePath(stringLiteral: path), text)
+            }
+            try await drive.index.settle()
+            func found(_ order: [QueryOrder], limit: Int = .max) async throws -> [RelativePath] {
+                let query = ItemQuery(
+                    under: "d", limit: limit, predicate: try QueryParser.parse("kind == file"), order: order)
+                var paths: [RelativePath] = []
+                let count = try await drive.index.paths(query) { paths += $0 }
+                #expect(try await drive.index.find(query).map(\.path) == paths && count == paths.count)
+                return paths
+            }
+            #expect(try await found([QueryOrder(.size)]) == ["d/a", "d/e/c", "d/b"])
+            #expect(try await found([QueryOrder(.size, isDescending: true)], limit: 2) == ["d/b", "d/e/c"])
+            #expect(try await found([QueryOrder(.kind)]) == ["d/a", "d/b", "d/e/c"])
+        }
+    }
+
     @Test("counts say how much is there and pending")
     func counts() async throws {
         try await withDrive { drive in

@@ -25,6 +25,13 @@ struct FolderFilesystemTests {
         return try SystemCalls.status(of: file.descriptor)
     }
 
+    @Test(
+        "A lock may be of this machine only on FUSE, not on disks, NFS and SMB",
+        arguments: [(0x6573_5546, true), (0xEF53, false), (0x6969, false), (0xFF53_4D42, false)])
+    func localLock(filesystem: Int, isLocal: Bool) {
+        #expect(FolderLock.mayBeOfThisMachineOnly(on: filesystem) == isLocal)
+    }
+
     @Test("A version is the same after the disk was mounted again, with other inode numbers")
     func mountedAgain() async throws {
         let bench = try await ProviderForm.folderOnDisk.open()

@@ -472,6 +472,31 @@ import Testing
         #expect(read(content, range) == part(range))
     }
 
+    @Test(
+        "What came in parts is installed as what the index has of it by then, where its time was sent meanwhile",
+        arguments: [ProviderCall.fetch, .item])
+    func sentMeanwhile(call: ProviderCall) async throws {
+        let (device, faulty) = try await device()
+        let (service, item) = (device.service, try await id(device))
+        let content = try await open(device)
+        try await waitUntil { service.transfers.current.isEmpty }
+        try device.touch("doc")
+        let gate = Gate()
+        // While it comes, or once it has and is about to be checked.
+        faulty.inject(Fault(call, .hold(gate)))
+        let downloading = Task { try await service.download("doc") }
+        await gate.waitForArrivals(1)
+        #expect(await device.sync() == .settled)
+        gate.open()
+        #expect(try await downloading.value == 1)
+        try await device.index.settle()
+        let base = try #require(try await device.index.item(item)?.base)
+        let there = try #require(memory.items.first)
+        #expect(try !device.isDataless("doc"))
+        #expect(base.version == there.version && base.mtime == there.mtime)
+        withExtendedLifetime(content) {}
+    }
+
     @Test("What was removed here is read to its end; then it is deleted at the provider, or once the user asks for it")
     func removedWhileRead() async throws {
         for isAsked in [false, true] {

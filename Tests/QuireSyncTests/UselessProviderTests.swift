@@ -210,6 +210,21 @@ import Testing
         #expect(memory.contents(at: "large") != nil)
     }
 
+    @Test("While the index is behind, status tells what it knows")
+    func indexBehind() async throws {
+        let faulty = FaultyProvider(memory)
+        let device = try Device("one", provider: faulty, clock: clock)
+        #expect(await device.sync() == .settled)
+        faulty.inject(Fault(.put, .failBefore(ProviderError(.failed, "no")), path: "doc", times: nil))
+        try device.write("doc", "text")
+        _ = await device.sync()
+        try device.refuseCommits(true)
+        defer { #expect(throws: Never.self) { try device.refuseCommits(false) } }
+        try device.write("other", "text")
+        await #expect(throws: IndexError.self) { try await device.metadata.settle() }
+        #expect(await device.service.status().errors.map(\.path) == ["doc"])
+    }
+
     @Test("Nor do many of them")
     func manyNeverSent() async throws {
         let faulty = FaultyProvider(memory)

@@ -19,6 +19,8 @@ final class ContentStore: Sendable {
     let path: String
     private let database: DatabaseQueue
     private let marker: OpenMarker
+    /// Somebody who reads met damage, here or in the index.
+    private let isSuspected = OnceMark()
 
     /// Opens the file, or makes one; a damaged one, one that the disk cannot read, and one of another version are removed
     /// first. Blocks.
@@ -52,6 +54,7 @@ final class ContentStore: Sendable {
         configuration.prepareDatabase { db in
             try db.execute(sql: "PRAGMA synchronous = NORMAL; PRAGMA cache_size = -2000; PRAGMA temp_store = MEMORY")
         }
+        try IndexFile.takeFromOthers(path)
         let database = try DatabaseQueue(path: path, configuration: configuration)
         try database.writeWithoutTransaction { db in
             if checks, try db.all("PRAGMA quick_check(1)", read: { $0.text(0) }) != ["ok"] {
@@ -65,7 +68,6 @@ final class ContentStore: Sendable {
                 return .commit
             }
         }
-        chmod(path, 0o600)
         return database
     }
 
@@ -76,11 +78,14 @@ final class ContentStore: Sendable {
         PRAGMA user_version = \(version);
         """
 
-    /// Closes the file. Blocks.
+    /// Has the next start look whether the file is damaged.
+    func suspectDamage() { isSuspected.set() }
+
+    /// Closes the file; the next start makes a new one where it turned out to be damaged. Blocks.
     func close() throws {
         try database.writeWithoutTransaction { _ = try $0.checkpoint(.truncate) }
         try database.close()
-        marker.remove()
+        if marker.read() != .damaged, !isSuspected.isSet { marker.remove() }
     }
 
     // MARK: Writing

@@ -10,6 +10,22 @@ package struct ContentDocument: Sendable, Hashable {
     /// Of the version that is to be read.
     let generation: Int64
     let typeID: Int64
+
+    /// - Parameters:
+    ///   - generation: of the version that is to be read.
+    ///   - typeID: of the row of `types`.
+    package init(
+        id: ItemID, path: RelativePath, type: ContentType, size: ByteCount, mtime: FileTime, generation: Int64,
+        typeID: Int64
+    ) {
+        self.id = id
+        self.path = path
+        self.type = type
+        self.size = size
+        self.mtime = mtime
+        self.generation = generation
+        self.typeID = typeID
+    }
 }
 
 /// What was read in a document.

@@ -4,7 +4,8 @@ import QuireCore
 /// Carries out one query, for the length of one read.
 ///
 /// What an index of the database finds is asked of it, and ordered afterwards. Where most of the tree would be found, it is
-/// walked in its order instead, with each item tested: the same items, and memory for their ids only.
+/// walked in its order instead, with each item tested: the same items, and memory for their ids only, or for what they are
+/// ordered by.
 struct ItemSearch {
     /// How many are ordered in memory.
     static let mostSorted = 200_000
@@ -30,10 +31,10 @@ struct ItemSearch {
         if query.under.isRoot || condition.isSelective, let sorted = try candidates(db) {
             found = sorted
         } else if query.order.isEmpty {
-            found = try walk(start, db).map { Found(id: $0, path: nil) }
+            found = try walk(start, db) { Found(id: $0.id.rawValue, path: nil) }
         } else {
-            let items = try items(walk(start, db), db)
-            found = SortKey.sorted(items.map { SortKey($0, query) })
+            let query = query
+            found = SortKey.sorted(try walk(start, db) { SortKey($0, query) })
         }
         return query.limit < found.count ? Array(found.prefix(query.limit)) : found
     }
@@ -65,13 +66,14 @@ struct ItemSearch {
             let rows = try all(
                 ItemReader.select + matching + " LIMIT \(Self.mostSorted + 1)", db, read: ItemReader.raw)
             guard rows.count <= Self.mostSorted else { return nil }
-            let items = try rows.compactMap { try reader.item($0, db) }
             let words = try words(db)
-            let found = try items.filter { item in
-                try item.path.isBelow(query.under)
-                    && query.matches(item, words: words.fulfilled(by: item.id.rawValue, db))
+            let keys = try rows.compactMap { row -> SortKey? in
+                guard let item = try reader.item(row, db), item.path.isBelow(query.under),
+                    query.matches(item, words: try words.fulfilled(by: item.id.rawValue, db))
+                else { return nil }
+                return SortKey(item, query)
             }
-            return SortKey.sorted(found.map { SortKey($0, query) })
+            return SortKey.sorted(keys)
         }
         var places = SortedPlaces()
         let sql = "SELECT i.id, i.parent, i.name \(Self.tables) \(matching) LIMIT \(Self.mostSorted + 1)"
@@ -94,14 +96,17 @@ struct ItemSearch {
 
     // MARK: By walking
 
-    private mutating func walk(_ start: Int64, _ db: Database) throws -> [Int64] {
-        var found: [Int64] = []
+    /// What `make` makes of the items that match; of the items themselves nothing stays.
+    private mutating func walk<Value>(
+        _ start: Int64, _ db: Database, _ make: (IndexItem) -> Value
+    ) throws -> [Value] {
+        var found: [Value] = []
         let words = try words(db)
         let limit = query.order.isEmpty ? query.limit : .max
         var stack = try children(start, query.under, db)
         while let (raw, path) = stack.popLast(), found.count < limit {
             let item = try reader.item(raw, at: path, db)
-            if query.matches(item, words: try words.fulfilled(by: raw.row.id, db)) { found.append(raw.row.id) }
+            if query.matches(item, words: try words.fulfilled(by: raw.row.id, db)) { found.append(make(item)) }
             if raw.row.local.kind == .directory { stack += try children(raw.row.id, path, db) }
         }
         return found

@@ -10,7 +10,6 @@ struct Found {
 /// What one result is ordered by, where its path alone does not say.
 struct SortKey {
     private let id: Int64
-    private let path: RelativePath
     private let values: [QueryValue?]
     private let order: [QueryOrder]
     /// The path with separators that come before every other byte, so that a directory comes before what lies in it.
@@ -18,7 +17,6 @@ struct SortKey {
 
     init(_ item: IndexItem, _ query: ItemQuery) {
         id = item.id.rawValue
-        path = item.path
         let state = query.transfers[item.id] ?? item.state
         values = query.order.map { item.value(of: $0.attribute, state: state) }
         order = query.order
@@ -27,7 +25,9 @@ struct SortKey {
 
     /// What they belong to, in order.
     static func sorted(_ keys: [SortKey]) -> [Found] {
-        keys.sorted(by: precedes).map { Found(id: $0.id, path: $0.path) }
+        keys.sorted(by: precedes).map {
+            Found(id: $0.id, path: RelativePath(unchecked: $0.place.map { $0 == 0 ? 0x2F : $0 }))
+        }
     }
 
     private static func precedes(_ one: SortKey, _ other: SortKey) -> Bool {

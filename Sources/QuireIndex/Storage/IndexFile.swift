@@ -83,7 +83,7 @@ struct IndexFile: Sendable {
         checks: Bool, _ prepare: (Database) throws -> IngestState
     ) throws(IndexError) -> (DatabasePool, IngestState) {
         _ = Self.keepsSharedMemoryInProcess
-        try takeFromOthers()
+        try Self.takeFromOthers(path)
         do {
             let pool = try DatabasePool(path: path, configuration: configuration)
             if checks { try pool.read(Self.checkIntegrity) }
@@ -104,9 +104,9 @@ struct IndexFile: Sendable {
         }
     }
 
-    /// Has the file, and what lies beside it, be read by its owner only, before anything is in it: it names all that is on the
-    /// drive. SQLite gives what it makes beside it the same mode.
-    private func takeFromOthers() throws(IndexError) {
+    /// Has a file of SQLite, and what lies beside it, be read by its owner only, before anything is in it: it names all that
+    /// is on the drive. SQLite gives what it makes beside it the same mode.
+    static func takeFromOthers(_ path: String) throws(IndexError) {
         let descriptor = Glibc.open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
         // One that is there is not opened: closing it would give up the locks on it.
         if descriptor >= 0 { Glibc.close(descriptor) }

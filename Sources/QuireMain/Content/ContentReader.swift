@@ -34,8 +34,8 @@ struct ContentReader: Sendable {
 
     /// Reads documents and notes their words.
     ///
-    /// - Returns: those that could not be read for a reason that may pass.
-    /// - Throws: what the index throws; what was read and not noted is handed back to it.
+    /// - Returns: those that could not be read for a reason that may pass, or are others, or elsewhere, by now.
+    /// - Throws: what the index throws; all of them are to be handed back to it.
     func read(_ due: [ContentDocument], _ programsFirst: ProgramsFirst) async throws(IndexError) -> [ContentDocument] {
         guard !due.isEmpty, try await hasRoom() else { return [] }
         var left: [ContentDocument] = []
@@ -46,7 +46,6 @@ struct ContentReader: Sendable {
             switch await outcome(document) {
             case .text(let text): batch.add(ContentReading(document, text: text), bytes: text?.utf8.count ?? 0)
             case .later: left.append(document)
-            case .changed: break
             }
             if batch.bytes >= Self.batch.bytes || batch.age >= Self.batch.time { try await note(&batch) }
         }
@@ -57,10 +56,7 @@ struct ContentReader: Sendable {
     private func note(_ batch: inout ReadingBatch) async throws(IndexError) {
         let readings = batch.readings
         batch = ReadingBatch()
-        do { try await index.noteContent(readings) } catch {
-            index.handBackContent(readings.map(\.document))
-            throw error
-        }
+        try await index.noteContent(readings)
     }
 
     private func hasRoom() async throws(IndexError) -> Bool {
@@ -78,10 +74,8 @@ struct ContentReader: Sendable {
     private enum Outcome: Sendable {
         /// Nil where none can be found in this version.
         case text(String?)
-        /// For a reason that may pass.
+        /// For a reason that may pass, or as it is another by now, or elsewhere.
         case later
-        /// It is another by now, and is told again.
-        case changed
     }
 
     private func outcome(_ document: ContentDocument) async -> Outcome {
@@ -98,6 +92,8 @@ struct ContentReader: Sendable {
     /// Blocks; on the pool.
     private func readNow(_ document: ContentDocument, _ form: ContentForm) -> Outcome {
         do {
+            // What the index does not know yet is not read for nothing.
+            guard try isStill(document) else { return .later }
             let text: String?
             if let reach = ContentExtractor.reach(form) {
                 text = extractor.text(of: try documents.beginning(of: document.path, limit: reach), form)
@@ -105,8 +101,7 @@ struct ContentReader: Sendable {
                 let copy = try documents.copy(of: document.path)
                 text = try extractor.text(ofCopy: copy, form, isCancelled: { stop.isSet })
             }
-            let isStill = try documents.isStill(document.path, size: document.size.bytes, mtime: document.mtime)
-            return isStill ? .text(text) : .changed
+            return try isStill(document) ? .text(text) : .later
         } catch let error as StoreError {
             return outcome(of: error, document)
         } catch {
@@ -115,9 +110,13 @@ struct ContentReader: Sendable {
         }
     }
 
+    private func isStill(_ document: ContentDocument) throws(StoreError) -> Bool {
+        try documents.isStill(document.path, size: document.size.bytes, mtime: document.mtime)
+    }
+
     private func outcome(of error: StoreError, _ document: ContentDocument) -> Outcome {
         switch error.code {
-        case .notFound, .wrongKind, .dataless, .changed: return .changed
+        case .notFound, .wrongKind, .dataless, .changed: return .later
         case .permissionDenied: return .text(nil)
         case .tooFresh, .noSpace, .cancelled, .failed, .alreadyExists, .notEmpty, .homeInUse, .unsuitableFilesystem:
             logger.info("a document was not read", metadata: ["path": "\(document.path)", "error": "\(error)"])

@@ -13,7 +13,7 @@ struct ContentService: Service {
 
     /// How long a change is left alone: the next often follows at once.
     private static let rest = Duration.milliseconds(300)
-    /// After something could not be done: it is tried again, ever later.
+    /// After the index could not be asked, or told: it is tried again, ever later.
     private static let pauses: (first: Duration, longest: Duration) = (.seconds(1), .seconds(60))
     /// Items that are looked at together.
     private static let page = 64
@@ -32,28 +32,48 @@ struct ContentService: Service {
         // Nothing of it stays where everybody may write.
         defer { reader.extractor.directories.sweep() }
         reader.extractor.directories.sweep()
-        for await _ in index.contentSignals where !Task.isCancelled {
-            // Cancelled: the stream ends.
-            try? await Task.sleep(for: Self.rest)
-            await readAll()
+        let later = LaterDocuments()
+        await withTaskGroup(of: Void.self) { group in
+            group.addTask { await tellAgain(later) }
+            group.addTask {
+                for await _ in index.contentSignals where !Task.isCancelled {
+                    // Cancelled: the stream ends.
+                    try? await Task.sleep(for: Self.rest)
+                    await readAll(later)
+                }
+            }
+            // Cancelled, or the index is closed.
+            _ = await group.next()
+            group.cancelAll()
         }
     }
 
-    /// Reads until nothing is left.
-    private func readAll() async {
+    /// Has what could not be read be tried again when it has rested.
+    private func tellAgain(_ later: LaterDocuments) async {
+        for await _ in later.signals {
+            // Cancelled: the stream ends.
+            try? await Task.sleep(for: later.pause)
+            index.handBackContent(later.take(Self.page))
+        }
+    }
+
+    /// Reads until nothing is left but what is tried again later.
+    private func readAll(_ later: LaterDocuments) async {
         var pause = Self.pauses.first
         while !Task.isCancelled {
             await programsFirst()
             let extractor = reader.extractor
+            var due: [ContentDocument] = []
             do {
                 let work = try await index.contentWork(limit: Self.page) { extractor.form(of: $0) != nil }
-                let left = try await reader.read(work.documents, programsFirst)
-                if left.isEmpty {
-                    if work.isLast { return }
-                    continue
-                }
-                index.handBackContent(left)
+                due = work.documents
+                later.note(due, left: try await reader.read(due, programsFirst))
+                if work.isLast { return }
+                pause = Self.pauses.first
+                continue
             } catch {
+                // What was noted before is told no more.
+                index.handBackContent(due)
                 reader.logger.info("the words of documents cannot be noted now", metadata: ["error": "\(error)"])
             }
             // Cancelled: the loop ends.

@@ -80,9 +80,8 @@ struct DriveParts: Sendable {
                 versions: home.home.keptVersions, settings: SyncSettings(configuration),
                 limits: configuration.cache, room: room, traffic: traffic),
             containers: containers, logger: logger)
-        await sync.restorePause()
         // Programs open documents by now: they do not wait for the look at the space.
-        late.bind(sync)
+        await late.bind(sync)
         await sync.beginSpace()
         let queries = LiveQueries(index.index, transfers: { late.transfers() }, logger: logger)
         sync.transfers.observe { queries.noteTransfer(of: $0) }

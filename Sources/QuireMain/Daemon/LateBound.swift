@@ -13,8 +13,10 @@ final class LateSync: ContentSource {
 
     private var service: SyncService? { bound.withLock { $0 } }
 
-    /// From now on `service` is asked.
-    func bind(_ service: SyncService) {
+    /// From now on `service` is asked, which has the pause of an earlier daemon by then: a paused drive begins nothing for who
+    /// has waited.
+    func bind(_ service: SyncService) async {
+        await service.restorePause()
         bound.withLock { $0 = service }
         isBound.fire()
     }

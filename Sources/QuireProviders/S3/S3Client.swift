@@ -73,15 +73,22 @@ package struct S3Client: Sendable {
         return try await transport.send(HTTPRequest("DELETE", address.target(key), fields: fields))
     }
 
-    /// Copies an object within the bucket, with its metadata, and has the store count its checksum if it can.
+    /// Copies an object within the bucket, and has the store count its checksum if it can.
     ///
-    /// - Parameter size: of the object.
+    /// - Parameters:
+    ///   - size: of the object.
+    ///   - metadata: what the copy is to remember; nil for what the object does.
     /// - Returns: the answer, and the copy's entity tag where it came about. A copy that fails half way says so with
     ///   status 200 and an error in the body.
     func copy(
-        _ source: [UInt8], unchanged tag: String?, to key: [UInt8], _ condition: Condition, size: ByteCount
+        _ source: [UInt8], unchanged tag: String?, to key: [UInt8], _ condition: Condition, size: ByteCount,
+        metadata: HTTPFields? = nil
     ) async throws(ProviderError) -> (answer: HTTPAnswer, entityTag: String?) {
         var fields = S3Checksum.copyWish
+        if let metadata {
+            fields["x-amz-metadata-directive"] = "REPLACE"
+            for field in metadata.list { fields[field.name] = field.value }
+        }
         fields["x-amz-copy-source"] = address.copySource(source)
         if let tag { fields["x-amz-copy-source-if-match"] = tag }
         condition.add(to: &fields)

@@ -47,8 +47,7 @@ struct S3Upload: Sendable {
         let name = FileName(unchecked: Array(content.checksum.description.utf8))
         let staged = client.address.key(StoreLayout.temporary.appending(name))
         var found = try await client.head(staged)
-        // What was staged before carries the time and mode of then.
-        if !isWhole(found) || !hasAttributes(found) {
+        if !isWhole(found) {
             let uploaded = try await inParts(staged, try await begun(staged), .none)
             if uploaded.status == 404 { throw gone(uploaded) }
             guard uploaded.isSuccess else { return uploaded }
@@ -58,9 +57,11 @@ struct S3Upload: Sendable {
         guard isWhole(found), let tag = found.fields["ETag"] else {
             throw ProviderError(.failed, "\(path): the store does not have what was uploaded to it")
         }
+        // What was staged, or begun, before carries the time and mode of then.
+        let metadata = hasAttributes(found) ? nil : fields
         let answer = try await publish { (condition) async throws(ProviderError) in
             var (answer, copied) = try await client.copy(
-                staged, unchanged: tag, to: key, condition, size: content.size)
+                staged, unchanged: tag, to: key, condition, size: content.size, metadata: metadata)
             if answer.isSuccess { answer.fields["ETag"] = copied }
             return answer
         }

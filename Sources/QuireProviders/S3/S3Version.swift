@@ -43,13 +43,16 @@ struct S3VersionPage: Sendable {
     }
 }
 
-/// Reads a page of versions, with keys as in `S3PageReader`.
+/// Reads a page of versions, with keys as in `S3PageReader`. The key at which the next page begins is the last of this one;
+/// some stores (Ceph) have it as it is where they encode all others.
 final class S3VersionPageReader: XMLReceiver {
     private var page = S3VersionPage()
     private var isListing = false
     private var entry: S3VersionPage.Entry?
     private var isTruncated = false
     private var isEncoded = false
+    /// Also of a mark of a deletion.
+    private var lastKey: [UInt8] = []
     private var nextKey: [UInt8] = []
     private var nextIdentifier = ""
 
@@ -66,7 +69,9 @@ final class S3VersionPageReader: XMLReceiver {
         case "Version":
             if let entry { page.entries.append(entry) }
             entry = nil
-        case "Key": entry?.object.key = Array(text.utf8)
+        case "Key":
+            lastKey = Array(text.utf8)
+            entry?.object.key = lastKey
         case "VersionId": entry?.identifier = text
         case "IsLatest": entry?.isLatest = text == "true"
         case "Size": entry?.object.size = Int64(text) ?? -1
@@ -84,13 +89,18 @@ final class S3VersionPageReader: XMLReceiver {
         guard isListing, !isTruncated || !nextKey.isEmpty,
             page.entries.allSatisfy({ $0.object.size >= 0 && !$0.identifier.isEmpty })
         else { throw ProviderError(.failed, "the server's answer is no listing of versions") }
-        let key = isEncoded ? S3PageReader.decoded(nextKey) : nextKey
-        page.next = isTruncated ? .init(key: key, identifier: nextIdentifier) : nil
+        page.next = isTruncated ? .init(key: markedKey, identifier: nextIdentifier) : nil
         guard isEncoded else { return page }
         var page = page
         for index in page.entries.indices {
             page.entries[index].object.key = S3PageReader.decoded(page.entries[index].object.key)
         }
         return page
+    }
+
+    private var markedKey: [UInt8] {
+        guard isEncoded else { return nextKey }
+        let isAsItIs = nextKey != lastKey && nextKey == S3PageReader.decoded(lastKey)
+        return isAsItIs ? nextKey : S3PageReader.decoded(nextKey)
     }
 }

@@ -35,9 +35,7 @@ final class TestDrive: Sendable {
         if let existing {
             directory = existing
         } else {
-            var template = Array("/tmp/quire-index-XXXXXX".utf8CString)
-            guard mkdtemp(&template) != nil else { throw TestError("mkdtemp") }
-            directory = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+            directory = try Self.makeDirectory()
             mkdir(directory + "/drive", 0o755)
         }
         let fixed = self.clock
@@ -45,6 +43,13 @@ final class TestDrive: Sendable {
             at: directory + "/index.sqlite", lister: StoreLister(root: directory + "/drive", calls: faults.calls),
             containers: containers, types: types, content: keepsContent ? directory + "/content.sqlite" : nil,
             settleLimit: settleLimit, unreadPause: unreadPause, clock: clock ?? { fixed.now })
+    }
+
+    /// A fresh one; returns its absolute path.
+    static func makeDirectory() throws -> String {
+        var template = Array("/tmp/quire-index-XXXXXX".utf8CString)
+        guard mkdtemp(&template) != nil else { throw TestError("mkdtemp") }
+        return String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
     }
 
     func remove() {

@@ -57,6 +57,26 @@ struct S3AnswerTests {
     }
 
     @Test(
+        "Where the next page of versions begins is known also from a store that encodes keys but not that",
+        arguments: [
+            (last: "a%2Bb", next: "a+b", key: "a+b"), ("a%2Bb", "a%2Bb", "a+b"), ("a+b", "a+b", "a b"),
+            ("a%2541", "a%41", "a%41"), ("a%2Bb", "c+d", "c d"),
+        ], ["Version", "DeleteMarker"])
+    func versionMarker(marker: (last: String, next: String, key: String), element: String) throws {
+        let receiver = S3VersionPageReader()
+        let reader = try XMLReader(receiver)
+        let text =
+            "<ListVersionsResult><EncodingType>url</EncodingType><IsTruncated>true</IsTruncated>"
+            + "<NextKeyMarker>\(marker.next)</NextKeyMarker>"
+            + "<Version><Key>a</Key><VersionId>1</VersionId><Size>1</Size></Version>"
+            + "<\(element)><Key>\(marker.last)</Key><VersionId>1</VersionId><Size>1</Size></\(element)>"
+            + "</ListVersionsResult>"
+        try reader.read(Array(text.utf8))
+        try reader.finish()
+        #expect(try receiver.finished().next?.key == Array(marker.key.utf8))
+    }
+
+    @Test(
         "What is no whole listing is not taken for one",
         arguments: [
             "<Error><Code>AccessDenied</Code></Error>", "<html>hello</html>",

@@ -102,6 +102,39 @@ struct S3UploadTests {
     }
 
     @Test(
+        "An upload that goes on after the document's time and mode were changed is published with those",
+        arguments: stores)
+    func changedMeanwhile(form: ProviderForm) async throws {
+        let store = try await S3TestStore(form.rawValue)
+        let work = try TemporaryDirectory()
+        let line = Line()
+        let provider = store.provider { (request) throws(ProviderError) in try line.pass(request) }
+        _ = try await provider.connect(expected: nil)
+        guard provider.abilities.copiesChecked else { return }
+        provider.haste.noteSlow()
+        let content = Self.content(in: work)
+        func put(_ attributes: RemoteAttributes) async throws -> RemoteItem {
+            try await provider.put("document", content: content, attributes: attributes, expecting: .absent)
+        }
+        line.cut(at: .max)
+        let before = RemoteAttributes(mtime: FileTime(seconds: 1_000_000, nanoseconds: 5), mode: 0o600)
+        _ = try await provider.put("other", content: content, attributes: before, expecting: .absent)
+        let last = try #require(line.requests.lastIndex { $0.query?.hasPrefix("partNumber=") ?? false })
+        line.cut(at: last + 1)
+        #expect(await refusal { try await put(before) } == .unavailable)
+        line.cut(at: .max)
+        let now = RemoteAttributes(mtime: FileTime(seconds: 2_000_000, nanoseconds: 6), mode: 0o755)
+        let item = try await put(now)
+        #expect(line.parts == 1)
+        let client = store.client()
+        let head = try await client.head(client.address.key("document"))
+        #expect(S3Metadata.mtime(head) == now.mtime && S3Metadata.mode(head) == now.mode)
+        #expect(head.fields["Content-Type"] == "application/octet-stream")
+        let fetched = try await provider.fetch("document", version: item.version, to: work.appending("x")) { _ in }
+        #expect(fetched.checksum == content.checksum)
+    }
+
+    @Test(
         "A document that is too large for one request has its own upload, which goes on where it was",
         arguments: stores)
     func veryLarge(form: ProviderForm) async throws {

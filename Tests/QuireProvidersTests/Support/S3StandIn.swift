@@ -34,6 +34,8 @@ final class S3StandIn: Sendable {
         var scripts: [Script] = []
         /// `METHOD TARGET` of each request.
         var log: [String] = []
+        /// The head of each request, in lower case.
+        var heads: [String] = []
     }
 
     private let server: LoopbackServer
@@ -65,6 +67,7 @@ final class S3StandIn: Sendable {
         let (line, head) = ("\(words[0]) \(words[1])", request.head.lowercased())
         let script = state.lock.withLock { state in
             state.log.append(line)
+            state.heads.append(head)
             return state.scripts.first { script in
                 line.hasPrefix(script.beginning) && script.field.map { head.contains("\r\n\($0):") } ?? true
             }

@@ -1,4 +1,5 @@
 import CLinux
+import GRDB
 import Glibc
 import Logging
 import QuireCoordination
@@ -125,6 +126,13 @@ final class Device {
     private func stamp(_ path: RelativePath) {
         let time = timespec(tv_sec: freshTime().seconds, tv_nsec: freshTime().subsecondNanoseconds)
         utimensat(AT_FDCWD, absolute(path), [time, time], AT_SYMLINK_NOFOLLOW)
+    }
+
+    /// Whether the index can write nothing, as on a failing disk.
+    func refuseCommits(_ isRefused: Bool) throws {
+        try metadata.database.use { pool in
+            try pool.writeWithoutTransaction { try $0.execute(sql: "PRAGMA query_only = \(isRefused ? 1 : 0)") }
+        }
     }
 
     // MARK: - edits

@@ -1,0 +1,69 @@
+import Logging
+import QuireCore
+import QuireIndex
+import QuireStore
+import Synchronization
+import Testing
+
+@testable import QuireMain
+
+@Suite("Changes of the configuration", .timeLimit(.minutes(1)))
+struct SetupServiceTests {
+    /// How many changes are followed at a time, and what was followed last.
+    private struct Following {
+        var isUnderWay = false
+        var met = false
+        var last: Configuration?
+    }
+
+    @Test("come one after the other, from reading to following")
+    func oneByOne() async throws {
+        let directory = try TemporaryDirectory()
+        let location = try HomeLocation(
+            option: directory.path + "/home", environment: { _ in nil }, workingDirectory: "/")
+        let home = DriveHome(path: location.home)
+        try home.createLayout()
+        _ = try DriveSetup(location: location).openOrCreate()
+        let (index, _) = try MetadataIndex.open(at: home.indexPath, driveRoot: home.storePath)
+        defer { index.close() }
+        let following = Lock(Following())
+        let reset = StoreReset(containers: { _ in [] }, configuration: { .new(home: "", deviceName: "", deviceID: "") })
+        { _ in }
+        let service = SetupService(
+            location: location,
+            index: DriveIndex(index: index, tree: try home.openStore(), logger: Logger(label: "test")),
+            keeper: { nil }, reset: reset
+        ) { configuration, commit in
+            following.withLock { following in
+                following.met = following.met || following.isUnderWay
+                following.isUnderWay = true
+            }
+            // So that whoever may begins meanwhile.
+            for _ in 0..<100 { await Task.yield() }
+            try await commit()
+            following.withLock { following in
+                following.isUnderWay = false
+                following.last = configuration
+            }
+            return []
+        }
+        var methods = MethodTable()
+        service.addMethods(to: &methods)
+        let caller = LocalCaller(methods: methods)
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for rate in 1...8 as ClosedRange<Int64> {
+                for limits in [(rate, nil), (nil, rate)] as [(Int64?, Int64?)] {
+                    group.addTask {
+                        let parameters = SetupMethods.Limit.Parameters(
+                            up: limits.0.map { $0 * 1_000_000 }, down: limits.1.map { $0 * 1_000_000 })
+                        _ = try await caller.call(SetupMethods.Limit.self, parameters, onPartial: nil)
+                    }
+                }
+            }
+            try await group.waitForAll()
+        }
+        let (met, last) = following.withLock { ($0.met, $0.last) }
+        #expect(!met)
+        #expect(try last == location.configuration.read()?.configuration)
+    }
+}
