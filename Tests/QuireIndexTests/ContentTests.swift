@@ -1,4 +1,5 @@
 import Foundation
+import GRDB
 import Logging
 import QuireCore
 import Testing
@@ -176,6 +177,35 @@ struct ContentTests {
         }
         #expect(count == 2)
         third.drive.index.close()
+    }
+
+    @Test("What cannot be forgotten for now loses nothing that is to be read")
+    func forgettingFails() async throws {
+        let first = try ContentDrive()
+        let directory = first.drive.directory
+        defer { removeTree(directory) }
+        try first.drive.create("a.txt", "old")
+        try await first.read()
+        first.drive.index.close()
+        // While words are not kept: only comparing all finds what changed.
+        let without = try TestDrive(at: directory)
+        without.clock.advance(seconds: 1)
+        try without.write("a.txt", "")
+        try without.create("b.txt", "new")
+        without.index.close()
+        let second = try ContentDrive(at: directory)
+        let index = second.drive.index
+        func refuse(_ isRefused: Bool) throws {
+            try index.content?.store.database.writeWithoutTransaction {
+                try $0.execute(sql: "PRAGMA query_only = \(isRefused ? 1 : 0)")
+            }
+        }
+        try refuse(true)
+        await #expect(throws: IndexError.self) { try await second.read() }
+        try refuse(false)
+        #expect(try await second.read() == ["b.txt"])
+        #expect(try await second.find("content == old || content == new") == ["b.txt"])
+        index.close()
     }
 
     @Test("A damaged file of words is made anew")

@@ -17,7 +17,7 @@ final class ContentStore: Sendable {
     private static let version = 1
 
     let path: String
-    private let database: DatabaseQueue
+    let database: DatabaseQueue
     private let marker: OpenMarker
     /// Somebody who reads met damage, here or in the index.
     private let isSuspected = OnceMark()

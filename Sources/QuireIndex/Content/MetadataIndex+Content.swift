@@ -63,8 +63,11 @@ extension MetadataIndex {
             var due = ContentDue(root: root, isReadable: isReadable)
             return try due.duties(after: pass.after, limit: limit, db)
         }
+        var work = try await carryOut(duties, content)
+        // Only now: what cannot be forgotten for now is found again, and with it what is to be read.
         content.queue.continued(pass, to: end)
-        return try await carryOut(duties, content)
+        work.isLast = content.queue.isEmpty
+        return work
     }
 
     private func forgetGone(_ content: ContentPart) async throws(IndexError) {
