@@ -46,8 +46,8 @@ struct QueryFeed: Sendable {
                 }
             } catch {
                 guard !Task.isCancelled else { return }
-                // A daemon that went comes back; what it refused it refuses again.
-                guard wasConnected, [.unavailable, .temporary].contains(error.code) else {
+                // A daemon that went comes back, and others end that were before it; what else it refused it refuses again.
+                guard wasConnected, [.unavailable, .temporary, .busy].contains(error.code) else {
                     continuation.yield(.failed(error))
                     return
                 }

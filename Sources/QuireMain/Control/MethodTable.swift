@@ -103,11 +103,15 @@ struct CallContext: Sendable {
         return part
     }
 
-    /// Sends versions of a document in parts, and returns the answer.
+    /// Sends versions of a document, in parts where they may be too long for one message, and returns the answer: clients that
+    /// know of no parts get all that they ever did.
     func answer(_ versions: [VersionMethods.Version]) async -> VersionMethods.Versions.Result {
-        .init(
-            versions: await sendAllButLast(versions) {
-                $0.name.utf8.count + ($0.file?.utf8.count ?? 0) + ($0.copy?.path.bytes.count ?? 0) + 100
-            })
+        let size = { (version: VersionMethods.Version) in
+            version.name.utf8.count + (version.file?.utf8.count ?? 0) + (version.copy?.path.bytes.count ?? 0) + 100
+        }
+        guard versions.reduce(0, { $0 + size($1) }) > WireLimits.messageBytes / 2 else {
+            return .init(versions: versions)
+        }
+        return .init(versions: await sendAllButLast(versions, size: size))
     }
 }
