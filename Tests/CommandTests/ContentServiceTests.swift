@@ -52,7 +52,9 @@ struct ContentServiceTests {
     }
 
     /// With a program for archives, and nowhere where it could work.
-    private func reader(_ index: MetadataIndex, _ told: AsyncStream<Void>.Continuation) throws -> ContentReader {
+    private func reader(
+        _ index: MetadataIndex, _ told: AsyncStream<Void>.Continuation, megabytes: Int = 2000
+    ) throws -> ContentReader {
         try directory.write("unzip", "")
         chmod(directory.path + "/unzip", 0o755)
         return ContentReader(
@@ -60,7 +62,8 @@ struct ContentServiceTests {
             extractor: ContentExtractor(
                 directories: WorkDirectory(staging: "/nowhere", purpose: "content", name: "nowhere/nowhere"),
                 path: [directory.path]),
-            settings: ContentSettings(isOn: true), logger: Logger(label: "test") { _ in UnreadLog(told: told) })
+            settings: ContentSettings(isOn: true, megabytes: megabytes),
+            logger: Logger(label: "test") { _ in UnreadLog(told: told) })
     }
 
     private let atOnce = ProgramsFirst { false }
@@ -118,5 +121,43 @@ struct ContentServiceTests {
         #expect(try await reader.read(again, atOnce).isEmpty)
         let words = try await index.find(ItemQuery(predicate: try QueryParser.parse("content == word")))
         #expect(words.map(\.path) == ["new/a.txt"])
+    }
+
+    @Test(
+        "Where no room is left a changed document is not found by its former words; when there is, by what it says now")
+    func full() async throws {
+        let index = try index()
+        defer { index.close() }
+        let reader = try reader(index, AsyncStream.makeStream(of: Void.self).continuation, megabytes: 1)
+        func pass() async throws {
+            while true {
+                let work = try await index.contentWork(limit: 10) { reader.extractor.form(of: $0) != nil }
+                #expect(try await reader.read(work.documents, atOnce).isEmpty)
+                if work.isLast { return }
+            }
+        }
+        func found(_ word: String) async throws -> [RelativePath] {
+            try await index.find(ItemQuery(predicate: try QueryParser.parse("content == \(word)"))).map(\.path)
+        }
+        for number in 0..<4 {
+            // Mostly text: the index of words stays as large until it is merged.
+            let words = (0..<60_000).map { "words\($0 % 100)" }.joined(separator: " ")
+            try directory.write("home/drive/\(number).txt", "early\(number) " + words)
+            try await rescan(index)
+            try await pass()
+        }
+        try #require(try await found("early0") == ["0.txt"])
+        try #require(try await found("early3") == [])
+        try directory.write("home/drive/0.txt", "late")
+        try await rescan(index)
+        try await pass()
+        #expect(try await found("early0") == [])
+        for number in 1..<4 { try directory.write("home/drive/\(number).txt", "short\(number)") }
+        try await rescan(index)
+        try await pass()
+        // All were told again where there was room.
+        try await pass()
+        #expect(try await found("short3") == ["3.txt"])
+        #expect(try await found("late") == ["0.txt"])
     }
 }

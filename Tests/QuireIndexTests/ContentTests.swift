@@ -263,6 +263,51 @@ struct ContentTests {
         try third.close()
     }
 
+    @Test("What the disk does not give to who notes words is looked for at the next start, though they were closed")
+    func unreadMeanwhile() throws {
+        let directory = try TestDrive.makeDirectory()
+        defer { removeTree(directory) }
+        let path = directory + "/content.sqlite"
+        FailingReads.prepare()
+        func open() throws -> ContentStore { try ContentStore(at: path, logger: Logger(label: "test")) }
+        let readings = (1...40).map { id in
+            ContentReading(
+                ContentDocument(
+                    id: ItemID(id), path: "a", type: .data, size: ByteCount(1), mtime: .unknown, generation: 1,
+                    typeID: 1),
+                text: (0..<400).map { "word\(id)x\($0)" }.joined(separator: " "))
+        }
+        let first = try open()
+        try first.note(readings)
+        try first.close()
+        // Nothing of it is in memory.
+        let second = try open()
+        let inode = try FailingReads.begin(path)
+        #expect { try second.note(readings) } throws: { ($0 as? IndexError)?.isOfReading == true }
+        FailingReads.end(inode)
+        try second.close()
+        #expect(FileManager.default.fileExists(atPath: path + ".open"))
+    }
+
+    @Test("The text of documents that went takes no room")
+    func roomAgain() throws {
+        let directory = try TestDrive.makeDirectory()
+        defer { removeTree(directory) }
+        let store = try ContentStore(at: directory + "/content.sqlite", logger: Logger(label: "test"))
+        let empty = try store.size()
+        for id in 1...20 as ClosedRange<Int64> {
+            let document = ContentDocument(
+                id: ItemID(id), path: "a", type: .data, size: ByteCount(1), mtime: .unknown, generation: 1, typeID: 1)
+            try store.note([
+                ContentReading(document, text: (0..<4000).map { "words\($0 % 100)" }.joined(separator: " "))
+            ])
+        }
+        let full = try store.size()
+        try store.forget(Array(1...20))
+        #expect(try store.size().bytes - empty.bytes < (full.bytes - empty.bytes) / 2)
+        try store.close()
+    }
+
     @Test("Damage that a query meets is found by the next start, and the words are read anew")
     func damagedForQueries() async throws {
         let first = try ContentDrive()
@@ -278,6 +323,12 @@ struct ContentTests {
         try Self.damage(directory + "/content.sqlite")
         await #expect { try await second.find("content == word7x7") } throws: {
             ($0 as? IndexError)?.code == .corrupt
+        }
+        // The index was looked at, and is whole.
+        try await second.drive.index.settle()
+        await #expect { try await second.find("content == word7x7") } throws: {
+            let error = $0 as? IndexError
+            return error?.code == .failed && error?.message.contains("words of documents are damaged") == true
         }
         second.drive.index.close()
         let third = try ContentDrive(at: directory)

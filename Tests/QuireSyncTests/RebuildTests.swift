@@ -33,7 +33,7 @@ import Testing
 
     /// As the daemon does.
     private func follow(_ rebuild: IndexRebuild, _ device: Device) async throws {
-        await device.service.hold()
+        await device.service.hold { Issue.record("nothing is under way: \($0)") }
         device.metadata.takeBases(after: rebuild)
         _ = await device.metadata.rescanFinished()
         try await device.service.beginAnew()

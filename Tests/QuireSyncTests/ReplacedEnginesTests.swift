@@ -77,6 +77,33 @@ import Testing
         #expect(service.engines.first !== engine)
     }
 
+    @Test("Who must wait for a call that does not come back is told with whom it is, and goes on when it has")
+    func told() async throws {
+        let faulty = FaultyProvider(memory)
+        let device = try Device("one", provider: faulty, clock: clock)
+        #expect(await device.sync() == .settled)
+        try device.write("a", "text")
+        let (service, gate) = (device.service, Gate())
+        faulty.inject(Fault(.put, .hang(gate)))
+        let syncing = Task { await service.syncNow(timeout: nil) }
+        await gate.waitForArrivals(1)
+        let (words, word) = AsyncStream.makeStream(of: [String].self)
+        let holding = Task {
+            await service.hold(patience: .milliseconds(1)) { word.yield($0) }
+            word.finish()
+        }
+        var told: [[String]] = []
+        for await hanging in words {
+            told.append(hanging)
+            gate.open()
+        }
+        #expect(told == [["main"]])
+        await holding.value
+        try await service.beginAnew()
+        #expect(await syncing.value == .settled)
+        #expect(memory.contents(at: "a") != nil)
+    }
+
     @Test(
         "What is taken off the device on the word of the former store is so before the change; nothing is while it is made"
     )
@@ -118,7 +145,7 @@ import Testing
         struct Refusal: Error {}
         let device = try Device("one", provider: memory, clock: clock)
         let engine = try #require(device.service.engines.first)
-        await device.service.hold()
+        await device.service.hold { Issue.record("nothing is under way: \($0)") }
         await #expect(throws: Refusal.self) {
             try await device.service.replaceContainers(device.service.containers) { throw Refusal() }
         }

@@ -37,6 +37,23 @@ struct MetadataQueryTests {
         withExtendedLifetime(daemon) {}
     }
 
+    @Test("A query that the daemon has no room for is asked for more and more seldom, and says that it gathers")
+    func busy() async throws {
+        let daemon = try FakeDaemon { request, peer in
+            guard request.method == QueryMethods.Live.name else { return FakeDaemon.Standard() }
+            peer.answer(request.id, with: RPCError(QuireError(.busy, "as many as may run")))
+            return nil
+        }
+        let query = MetadataQuery(drive: try await daemon.connect())
+        query.predicate = .name == "a"
+        let start = ContinuousClock.now
+        #expect(query.start())
+        await daemon.heard(QueryMethods.Live.name, times: 6)
+        #expect(ContinuousClock.now - start >= .milliseconds(600))
+        #expect(query.isStarted && query.isGathering)
+        query.stop()
+    }
+
     @Test("What waits while updates are disabled is dropped with its run")
     func waiting() async throws {
         let (query, daemon) = try await Self.running()

@@ -175,6 +175,50 @@ struct PresenterCallTests {
         try #require(!Task.isCancelled, "it never goes on")
     }
 
+    @Test("A presenter that is added while the daemon goes is registered with the one that is there")
+    func addedLate() async throws {
+        for _ in 0..<50 {
+            let isFirst = Lock(true)
+            let daemon = try FakeDaemon { request, peer in
+                guard request.method == PresenterMethods.Add.name,
+                    isFirst.withLock({ first in
+                        defer { first = false }
+                        return first
+                    })
+                else { return FakeDaemon.Standard() }
+                peer.answer(request.id, with: PresenterMethods.Add.Result(presenter: 99, purpose: ""))
+                peer.close()
+                return nil
+            }
+            let drive = try await daemon.connect()
+            let presenter = QuietPresenter(try daemon.document("doc"))
+            defer { FileCoordinator.removeFilePresenter(presenter) }
+            async let added: Void = FileCoordinator.addFilePresenter(presenter)
+            // Somebody else connects at this moment.
+            await daemon.heard(PresenterMethods.Add.name)
+            async let other = drive.link.session()
+            // Refused where the answer was lost.
+            guard let _ = try? await added, let _ = try? await other else { continue }
+            await daemon.heard(PresenterMethods.Add.name, times: 2)
+            try #require(!Task.isCancelled, "it is never registered")
+        }
+    }
+
+    @Test("The end of a connection that is told twice ends no registration with the next one")
+    func endsOnce() async throws {
+        let daemon = try FakeDaemon()
+        let presenter = QuietPresenter(try daemon.document("doc"))
+        let entry = PresenterEntry(presenter)
+        let first = entry.connection
+        entry.number = 1
+        entry.keep({ presenter.presentedItemDidChange() }, for: 3, of: first)
+        entry.connectionEnded(first)
+        #expect(await presenter.heard(1) == ["didChange"])
+        entry.number = 2
+        entry.connectionEnded(first)
+        #expect(entry.number == 2 && entry.connection == first + 1)
+    }
+
     @Test("A question that is cancelled in the presenter's queue counts as answered")
     func cancelledQuestion() async throws {
         let daemon = try FakeDaemon()

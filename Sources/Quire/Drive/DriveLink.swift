@@ -71,6 +71,8 @@ final class DriveLink: Sendable {
     private func makeSession() async throws(QuireError) -> DriveSession {
         let attempt = state.withLock { state in
             state.attempt += 1
+            // Whoever is added from here on waits for this one.
+            state.session = nil
             return state.attempt
         }
         forgetConnection()
@@ -95,12 +97,20 @@ final class DriveLink: Sendable {
 
     /// Registers a presenter with the daemon, from now on after every restart of it, too.
     func add(_ entry: PresenterEntry, at path: RelativePath) async throws(QuireError) {
-        let session = try await session()
-        try await calls.register(entry, at: path, session)
-        state.withLock { $0.presenters[ObjectIdentifier(entry)] = entry }
-        if entry.isRemoved { return remove(entry) }
-        // Gone in between: then it is registered by the next connection.
-        if session.connection.isClosed { reconnect() }
+        while true {
+            let session = try await session()
+            let connection = entry.connection
+            try await calls.register(entry, at: path, session)
+            let isKnown = state.withLock { state in
+                guard state.session?.connection === session.connection else { return false }
+                state.presenters[ObjectIdentifier(entry)] = entry
+                return true
+            }
+            if isKnown { break }
+            // Gone in between, when nobody knew of it, and another may be there that does not either.
+            entry.connectionEnded(connection)
+        }
+        if entry.isRemoved { remove(entry) }
     }
 
     /// Says that a presenter's item is another one now.
@@ -136,7 +146,7 @@ final class DriveLink: Sendable {
 
     /// Lets presenters go on that gave way to what the daemon that is gone had granted.
     private func forgetConnection() {
-        for entry in state.withLock({ Array($0.presenters.values) }) { entry.connectionEnded() }
+        for entry in state.withLock({ Array($0.presenters.values) }) { entry.connectionEnded(entry.connection) }
         calls.forgetAll()
     }
 

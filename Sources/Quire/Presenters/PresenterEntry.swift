@@ -131,8 +131,11 @@ final class PresenterEntry: Sendable {
     }
 
     /// The daemon is gone, and with it whatever access the presenter gave way to.
-    func connectionEnded() {
-        let reacquirers = state.withLock { state in
+    ///
+    /// - Parameter connection: the one that ended, see `connection`; nothing happens where that is known already.
+    func connectionEnded(_ connection: UInt64) {
+        let reacquirers = state.withLock { state -> [@Sendable () -> Void] in
+            guard state.connectionsEnded == connection else { return [] }
             state.number = nil
             state.connectionsEnded += 1
             defer { state.reacquirers = [:] }

@@ -30,19 +30,20 @@ struct QueryFeed: Sendable {
         var pause = ReconnectPause()
         var wasConnected = false
         while !Task.isCancelled {
+            let wasTold = OnceMark()
             do throws(QuireError) {
                 let drive = if let drive { drive } else { try await Drive.running() }
                 let session = try await drive.link.session()
                 let parameters = try await parameters(on: session)
                 wasConnected = true
-                pause = ReconnectPause()
-                continuation.yield(.connected(session.mount))
                 guard let parameters else {
+                    continuation.yield(.connected(session.mount))
                     continuation.yield(.update(QueryMethods.Update(gathered: 0)))
                     return
                 }
-                _ = try await session.connection.call(QueryMethods.Live.self, parameters) {
-                    continuation.yield(.update($0))
+                _ = try await session.connection.call(QueryMethods.Live.self, parameters) { update in
+                    if wasTold.set() { continuation.yield(.connected(session.mount)) }
+                    continuation.yield(.update(update))
                 }
             } catch {
                 guard !Task.isCancelled else { return }
@@ -52,6 +53,8 @@ struct QueryFeed: Sendable {
                     return
                 }
             }
+            // What is refused again and again is asked for more and more seldom.
+            if wasTold.isSet { pause = ReconnectPause() }
             await pause.wait()
         }
     }

@@ -50,8 +50,8 @@ final class ContentQueue: TransactionObserver, @unchecked Sendable {
         try db.execute(sql: Self.triggers)
     }
 
-    /// All items are others than they were: all are compared again.
-    private func compareAll() {
+    /// All items are compared again.
+    func compareAll() {
         waiting.withLock { $0 = Waiting(pass: Pass(number: ($0.pass?.number ?? 0) + 1)) }
         signal.yield()
     }

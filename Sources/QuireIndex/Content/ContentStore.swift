@@ -118,15 +118,19 @@ final class ContentStore: Sendable {
         }
     }
 
-    /// The bytes that the file takes, without what is not merged into it yet.
+    /// The bytes that words take in the file: without what is not merged into it yet, and without pages that are free again, as
+    /// those are that had the text of documents that went. Their part of the index of words is free when that is merged.
     func size() throws(IndexError) -> ByteCount {
         do {
             return try database.read { db in
-                let pages = try db.first("PRAGMA page_count", read: { $0.integer(0) }) ?? 0
-                return ByteCount(pages * (try db.first("PRAGMA page_size", read: { $0.integer(0) }) ?? 0))
+                func number(_ name: String) throws -> Int64 {
+                    try db.first("PRAGMA \(name)", read: { $0.integer(0) }) ?? 0
+                }
+                let pages = try number("page_count") - number("freelist_count")
+                return ByteCount(pages * (try number("page_size")))
             }
         } catch {
-            throw IndexError(error, "reading \(path)")
+            throw told(IndexError(error, "reading \(path)"))
         }
     }
 
@@ -139,9 +143,15 @@ final class ContentStore: Sendable {
                 }
             }
         } catch {
-            let failure = IndexError(error, "noting words")
-            if failure.code == .corrupt { marker.markDamaged() }
-            throw failure
+            throw told(IndexError(error, "noting words"))
         }
+    }
+
+    /// Has the next start look where it is damaged.
+    private func told(_ failure: IndexError) -> IndexError {
+        if failure.isOfReading { suspectDamage() }
+        guard failure.code == .corrupt else { return failure }
+        marker.markDamaged()
+        return .wordsDamaged(.corrupt, cause: failure.cause)
     }
 }

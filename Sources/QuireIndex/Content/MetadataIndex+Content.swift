@@ -108,6 +108,15 @@ extension MetadataIndex {
         content?.queue.putBack(documents.map(\.id.rawValue))
     }
 
+    /// What was read of earlier versions of documents is forgotten, which are not read as they are now.
+    package func forgetContent(_ documents: [ContentDocument]) async throws(IndexError) {
+        guard let content, !documents.isEmpty else { return }
+        try await forget(documents.map(\.id.rawValue), content)
+    }
+
+    /// Has all documents that were not read be told again by `contentWork`.
+    package func compareContent() { content?.queue.compareAll() }
+
     /// The bytes that the words take on the disk; nil where none are kept.
     package func contentSize() async throws(IndexError) -> ByteCount? {
         guard let content else { return nil }

@@ -5,7 +5,10 @@ import Synchronization
 extension IngestProgress {
     /// A new file is there in the place of a damaged one; it is whole after the next whole rescan.
     func rebuildBegan(_ rebuild: IndexRebuild) {
-        state.withLock { $0.rebuild = rebuild }
+        state.withLock { state in
+            state.rebuild = rebuild
+            state.foundWhole = nil
+        }
         rescanWanted()
         self.rebuild.yield(rebuild)
         tick()
@@ -18,6 +21,12 @@ extension IngestProgress {
     func damageSuspected(until count: UInt64) {
         state.withLock { $0.suspectedUntil = max($0.suspectedUntil, count) }
     }
+
+    /// Somebody met damage, and the file was read anew and is whole: it is elsewhere.
+    func foundWhole() { state.withLock { $0.foundWhole = .now } }
+
+    /// Whether that was so a moment ago. Later the file may be damaged after all.
+    var wasFoundWhole: Bool { state.withLock { $0.foundWhole.map { .now - $0 < .seconds(600) } ?? false } }
 
     /// Returns when no rebuild is under way, and none is about to begin for damage that was met before the call.
     ///

@@ -24,6 +24,8 @@ final class IngestProgress: Sendable {
         var rebuild: IndexRebuild?
         /// Whether the file is damaged is known when so much was committed.
         var suspectedUntil: UInt64 = 0
+        /// When it was last found whole for that.
+        var foundWhole: ContinuousClock.Instant?
         var isEnded = false
     }
 

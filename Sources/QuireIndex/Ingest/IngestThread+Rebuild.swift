@@ -75,8 +75,8 @@ extension IngestThread {
 
     /// Somebody met damage: replaces the file, unless that is whole and the damage elsewhere.
     func checkFile() {
-        guard rebuilds.mayCheck(Self.monotonic()), readAnew() == true else { return }
-        _ = rebuild(because: .damaged(cause: nil))
+        guard rebuilds.mayCheck(Self.monotonic()), let isDamaged = readAnew() else { return }
+        if isDamaged { _ = rebuild(because: .damaged(cause: nil)) } else { progress.foundWhole() }
     }
 
     /// What a failure is once the file was read anew: damage, or something that has passed. What is said a second time within

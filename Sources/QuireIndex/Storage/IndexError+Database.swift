@@ -32,6 +32,13 @@ extension IndexError {
             cause: cause)
     }
 
+    /// The file of documents' words is damaged.
+    static func wordsDamaged(_ code: Code, cause: String?) -> IndexError {
+        IndexError(
+            code, "the words of documents are damaged: `quire unmount` and `quire mount` has them read anew",
+            cause: cause)
+    }
+
     /// What was read as damaged, and is whole when it is read anew.
     static func passed(cause: String?) -> IndexError {
         var error = IndexError(

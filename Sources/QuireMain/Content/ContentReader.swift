@@ -15,8 +15,8 @@ struct ContentReader: Sendable {
     let stop = OnceMark()
     /// One at a time, behind everything else.
     private let pool = BackgroundPool(label: "quire-content", width: 1, niceness: 15)
-    /// Whether it was said that there is no more room.
-    private let saidFull = OnceMark()
+    /// Whether there was no more room.
+    private let fullness = ContentFullness()
 
     init(
         index: MetadataIndex, documents: DocumentReader, extractor: ContentExtractor, settings: ContentSettings,
@@ -32,12 +32,17 @@ struct ContentReader: Sendable {
     /// So much is noted at a time.
     private static let batch = (bytes: 4_000_000, time: Duration.seconds(2))
 
-    /// Reads documents and notes their words.
+    /// Reads documents and notes their words. Where there is no room for any, those of earlier versions are forgotten; all are
+    /// told anew when there is.
     ///
     /// - Returns: those that could not be read for a reason that may pass, or are others, or elsewhere, by now.
     /// - Throws: what the index throws; all of them are to be handed back to it.
     func read(_ due: [ContentDocument], _ programsFirst: ProgramsFirst) async throws(IndexError) -> [ContentDocument] {
-        guard !due.isEmpty, try await hasRoom() else { return [] }
+        guard !due.isEmpty || fullness.isFull else { return [] }
+        guard try await hasRoom() else {
+            try await index.forgetContent(due)
+            return []
+        }
         var left: [ContentDocument] = []
         var batch = ReadingBatch()
         for document in due {
@@ -60,13 +65,18 @@ struct ContentReader: Sendable {
     }
 
     private func hasRoom() async throws(IndexError) -> Bool {
-        guard let size = try await index.contentSize(), size >= settings.limit else { return true }
-        if saidFull.set() {
+        guard let size = try await index.contentSize() else { return true }
+        switch fullness.note(size, limit: settings.limit) {
+        case .full:
             logger.warning(
                 "the words of no more documents are kept: their file is as large as it may be",
                 metadata: ["megabytes": "\(settings.megabytes)", "key": "index.content_megabytes"])
+        case .roomAgain:
+            logger.info("there is room for the words of documents again")
+            index.compareContent()
+        case nil: break
         }
-        return false
+        return !fullness.isFull
     }
 
     // MARK: One document
@@ -117,8 +127,8 @@ struct ContentReader: Sendable {
     private func outcome(of error: StoreError, _ document: ContentDocument) -> Outcome {
         switch error.code {
         case .notFound, .wrongKind, .dataless, .changed: return .later
-        case .permissionDenied: return .text(nil)
-        case .tooFresh, .noSpace, .cancelled, .failed, .alreadyExists, .notEmpty, .homeInUse, .unsuitableFilesystem:
+        case .permissionDenied, .tooFresh, .noSpace, .cancelled, .failed, .alreadyExists, .notEmpty, .homeInUse,
+            .unsuitableFilesystem:
             logger.info("a document was not read", metadata: ["path": "\(document.path)", "error": "\(error)"])
             return .later
         }

@@ -38,12 +38,14 @@ actor LiveSetup {
         let following = configuration.keepingBindings(of: running)
         let isPlacedAnew = following.separateContainers != running.separateContainers
         let containers = isPlacedAnew ? try factory.containers(following) : nil
-        for container in following.containers { try await makeDirectory(of: container) }
         if let containers {
+            // Refused where a call hangs: nothing was made then.
             try await sync.replaceContainers(containers) { @Sendable in
+                try await self.makeDirectories(following)
                 try await self.place(following, containers, commit)
             }
         } else {
+            try await makeDirectories(following)
             try await commit()
             mount.setContainerRoots(Self.roots(following))
         }
@@ -96,6 +98,10 @@ actor LiveSetup {
 
     private static func roots(_ configuration: Configuration) -> Set<FileName> {
         Set(configuration.containers.map(\.name))
+    }
+
+    private func makeDirectories(_ following: Configuration) async throws {
+        for container in following.containers { try await makeDirectory(of: container) }
     }
 
     private func makeDirectory(of container: Configuration.Container) async throws {

@@ -32,7 +32,11 @@ struct RebuildService: Service {
 
     private func follow(_ rebuild: IndexRebuild) async {
         queries.restart()
-        await sync.hold()
+        await sync.hold { [logger] hanging in
+            logger.warning(
+                "the index is built anew when a call comes back; until then nothing is sent or brought here",
+                metadata: ["providers": "\(hanging.joined(separator: ", "))"])
+        }
         index.index.takeBases(after: rebuild)
         while let report = await index.index.rescanFinished(), let failure = report.failure {
             logger.warning("the index cannot be built anew yet", metadata: ["error": "\(failure)"])

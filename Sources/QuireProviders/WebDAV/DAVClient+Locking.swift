@@ -76,15 +76,24 @@ extension DAVClient {
             for attempt in 0..<4 {
                 if attempt > 0 { try? await Task.sleep(for: .milliseconds(50 << attempt)) }
                 let answer = try? await delete(path, isDirectory: isDirectory)
-                if let answer, answer.isSuccess || answer.status == 404 { return }
+                // 207: a part of it is left.
+                if let answer, answer.isSuccess && answer.status != 207 || answer.status == 404 { return }
+                // A lock in it that was let go, and that the server has not forgotten.
+                if isDirectory { try? await mend(path, depth: "1") }
             }
         }.value
     }
 
     /// The locks that `path` has, where the server tells.
     func locks(_ path: RelativePath) async throws(ProviderError) -> [DAVResource.KnownLock] {
-        let found = try await propfind(path, depth: "0", isDirectory: true, body: DAVBodies.locks)
-        return found?.first { $0.path == path }?.resource.locks ?? []
+        try await locks(path, depth: "0").filter { $0.path == path }.flatMap(\.locks)
+    }
+
+    private func locks(
+        _ path: RelativePath, depth: String
+    ) async throws(ProviderError) -> [(path: RelativePath, locks: [DAVResource.KnownLock])] {
+        let found = try await propfind(path, depth: depth, isDirectory: true, body: DAVBodies.locks)
+        return found?.map { ($0.path, $0.resource.locks) } ?? []
     }
 
     private func acquire(
@@ -130,9 +139,9 @@ extension DAVClient {
 
     /// Lets go again what was let go: of two locks that are let go at the same moment a server may forget one only. And lets
     /// go what was granted in an answer that never came.
-    private func mend(_ name: RelativePath) async throws(ProviderError) {
-        for told in try await locks(name) {
-            if let lock = lockNames.stale(told, at: name) { _ = try await unlock(lock) }
+    private func mend(_ name: RelativePath, depth: String = "0") async throws(ProviderError) {
+        for (path, locks) in try await locks(name, depth: depth) {
+            for lock in locks.compactMap({ lockNames.stale($0, at: path) }) { _ = try await unlock(lock) }
         }
     }
 

@@ -233,9 +233,9 @@ struct DAVProbe {
         // Locks that are in use meanwhile are confirmed as before.
         if told { client.lockNames.state.withLock { $0.areTold = true } }
         let renewed = try await client.sure { [client] () throws(ProviderError) in try await client.refresh(first) }
-        for lock in [first, second.granted].compactMap(\.self) { _ = try await client.unlock(lock) }
+        await client.release([first, second.granted].compactMap(\.self))
         guard let third = try await lock(path).granted else { return }
-        _ = try await client.unlock(third)
+        await client.release([third])
         abilities.locks = second.answer.status == 423 && renewed.isSuccess
     }
 

@@ -69,14 +69,23 @@ final class PauseSwitch: Sendable {
 
     /// Has nothing begin from now on, breaks off what is under way, and returns when that has ended. `release` undoes it;
     /// where several hold, the last one's.
-    func hold() async {
+    ///
+    /// - Parameter tell: given with whom something is under way still, after `patience`.
+    func hold(patience: Duration, _ tell: @escaping @Sendable ([String]) -> Void) async {
         beginHold()
+        let alarm = Task { [clock] in
+            // Cancelled when that has ended before.
+            guard (try? await clock.sleep(patience)) != nil else { return }
+            let providers = state.withLock { $0.providers.keys.sorted() }
+            if !providers.isEmpty { tell(providers) }
+        }
         await untilNothingIsUnderWay()
+        alarm.cancel()
     }
 
     /// The same, for no longer than `patience` and only while the task is not cancelled: a call may never come back.
     ///
-    /// - Returns: with whom something is under way still; nothing is held then.
+    /// - Returns: with whom something is under way still; nothing is held then. Empty where only the task was cancelled.
     func hold(atMost patience: Duration) async -> [String]? {
         beginHold()
         let first = FirstAnswer<Bool>()
@@ -96,8 +105,9 @@ final class PauseSwitch: Sendable {
             first.give(false)
         }
         alarm.cancel()
-        guard !isHeld else { return nil }
+        // What was waited for may have ended at this moment.
         let providers = state.withLock { $0.providers.keys.sorted() }
+        guard !isHeld, Task.isCancelled || !providers.isEmpty else { return nil }
         release()
         return providers
     }

@@ -9,7 +9,14 @@ import Synchronization
 extension SyncService {
     /// Breaks off what the engines do, and has them begin nothing until `beginAnew`. Returns when nothing is under way any more.
     /// Content that a program opens is fetched all the same.
-    package func hold() async { await pausing.hold() }
+    ///
+    /// - Parameter tell: given the names of the providers that are still waited for after `patience`: in the middle of a call
+    ///   nothing can be broken off.
+    package func hold(
+        patience: Duration = .seconds(10), _ tell: @escaping @Sendable (_ hanging: [String]) -> Void
+    ) async {
+        await pausing.hold(patience: patience, tell)
+    }
 
     /// What the engines keep, and where.
     package var containers: [SyncedContainer] { engines.map(\.context.container) }

@@ -117,6 +117,9 @@ package final class SyncService: Sendable {
     ) async throws {
         if let hanging = await pausing.hold(atMost: patience) {
             wake()
+            guard !hanging.isEmpty else {
+                throw QuireError(.temporary, "nothing was changed: the request was taken back")
+            }
             throw QuireError(
                 .temporary, "a call to \(hanging.joined(separator: ", ")) does not come back; nothing was changed",
                 remedy: "Try again when it answers, or with the daemon stopped: `quire unmount`")

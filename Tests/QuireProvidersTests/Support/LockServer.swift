@@ -18,6 +18,8 @@ final class LockServer: Sendable {
         var remembersLater = false
         /// That many LOCKs are granted and forgotten at once.
         var lost = 0
+        /// The first time that this one is let go it says so, and keeps it.
+        var kept: String?
         /// How it answers who renews a lock; nil where it renews it.
         var refusal: (status: String, fields: [String])?
     }
@@ -82,8 +84,18 @@ final class LockServer: Sendable {
         case "LOCK": return lock(&state, body)
         case "UNLOCK":
             let token = head.split(separator: "Lock-Token: <").last?.prefix { $0 != ">" } ?? ""
-            state.held.removeAll { $0.token == token }
+            if state.manners.kept.map({ token == $0 }) == true {
+                state.manners.kept = nil
+            } else {
+                state.held.removeAll { $0.token == token }
+            }
             state.log.append("UNLOCK \(token)")
+            return ("204 No Content", [], "")
+        case "DELETE" where !state.held.isEmpty:
+            state.log.append("DELETE refused")
+            return ("424 Failed Dependency", [], "")
+        case "DELETE":
+            state.log.append("DELETE")
             return ("204 No Content", [], "")
         case "PROPFIND":
             state.log.append("PROPFIND")

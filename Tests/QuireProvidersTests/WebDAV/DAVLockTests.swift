@@ -60,6 +60,19 @@ struct DAVLockTests {
             ])
     }
 
+    @Test("A lock that the server keeps although it was let go does not keep the probe's directory", arguments: ways)
+    func kept(manners: LockServer.Manners) async throws {
+        var manners = manners
+        manners.kept = "urn:2"
+        let server = try LockServer(manners)
+        let client = server.client()
+        var probe = DAVProbe(client: client, root: "scratch")
+        try await probe.tryLocks()
+        #expect(probe.abilities.locks)
+        await client.discard("scratch", isDirectory: true)
+        #expect(server.log.suffix(4) == ["DELETE refused", "PROPFIND", "UNLOCK urn:2", "DELETE"])
+    }
+
     /// Changes something under a lock that is not renewed, once a renewal was tried.
     private func changeLate(_ server: LockServer, life: Duration) async -> ProviderError? {
         let rhythm = DAVLockRhythm(
