@@ -96,6 +96,47 @@ import Testing
         #expect(try await device.index.item(drivePath: "doc")?.base?.version == memory.items.first?.version)
     }
 
+    @Test(
+        "What came in parts without a checksum gets one afterwards: it is known again under another version, edited or deleted here",
+        arguments: [false, true])
+    func counted(isDeleted: Bool) async throws {
+        let (device, _) = try await device()
+        let inode = try device.tree.requiredStatus(at: "doc").inode
+        try await device.service.materialize(path: "doc", inode: inode)
+        try await device.index.settle()
+        try #require(try await device.index.item(drivePath: "doc")?.base?.checksum == nil)
+        #expect(try await device.service.checksums.count())
+        try await device.index.settle()
+        #expect(try await device.index.item(drivePath: "doc")?.base?.checksum == ContentChecksum.sha256(of: bytes))
+        #expect(await device.sync() == .settled)
+        if isDeleted { try device.remove("doc") } else { try device.write("doc", "edited") }
+        let mtime = try #require(memory.items.first?.mtime)
+        memory.edit { $0.write("doc", .file(bytes), mtime: mtime) }
+        clock.advance(.seconds(60))
+        #expect(await device.sync() == .settled)
+        #expect(memory.items.count == (isDeleted ? 0 : 1))
+        #expect(isDeleted || memory.contents(at: "doc") == Array("edited".utf8))
+    }
+
+    @Test("A checksum is of the version that it was counted of: not of another, nor in place of one that is known")
+    func countedLate() async throws {
+        let (device, _) = try await device()
+        let inode = try device.tree.requiredStatus(at: "doc").inode
+        try await device.service.materialize(path: "doc", inode: inode)
+        try await device.index.settle()
+        let item = try #require(try await device.index.item(drivePath: "doc"))
+        let base = try #require(item.base)
+        let (first, second) = (ContentChecksum.sha256(of: [1]), ContentChecksum.sha256(of: [2]))
+        device.index.record(.counted(item: item.entry.id, version: ProviderVersion("another"), first))
+        try await device.index.settle()
+        #expect(try await device.index.item(drivePath: "doc")?.base == base)
+        device.index.record(.counted(item: item.entry.id, version: base.version, first))
+        device.index.record(.counted(item: item.entry.id, version: base.version, second))
+        try await device.index.settle()
+        #expect(try await device.index.item(drivePath: "doc")?.base?.checksum == first)
+        #expect(try await device.index.uncountedFiles(after: nil, limit: 10).isEmpty)
+    }
+
     @Test("A document of which everything was read takes its placeholder's place by itself, and its readers read on")
     func completes() async throws {
         let (device, _) = try await device()

@@ -264,13 +264,13 @@ import Testing
         (0..<count).map { RelativePath.root.appending(FileName(unchecked: Array("\(prefix) \($0)".utf8))) }
     }
 
-    @Test("Moves that never happen, as if the provider were away, hold up neither edits nor deletions")
+    @Test("Moves that never happen, as if the provider were away, hold up nothing else")
     func neverMoved() async throws {
         let faulty = FaultyProvider(memory)
         let device = try Device("one", provider: faulty, clock: clock)
-        for path in paths("large", 6) + ["gone"] { try device.write(path, "text") }
+        for path in paths("large", 6) + ["gone", "sound"] { try device.write(path, "text") }
         #expect(await device.sync() == .settled)
-        faulty.inject(Fault(.move, .failBefore(timeout), times: nil))
+        for path in paths("large", 6) { faulty.inject(Fault(.move, .failBefore(timeout), path: path, times: nil)) }
         for (path, target) in zip(paths("large", 6), paths("moved", 6)) { try device.rename(path, target) }
         let engine = try #require(device.service.engines.first)
         for _ in 0..<10 {
@@ -279,15 +279,70 @@ import Testing
         }
         try device.write("edit", "text")
         try device.remove("gone")
+        try device.makeDirectory("directory")
+        try device.write("directory/new", "text")
+        try device.rename("sound", "moved")
         for _ in 0..<3 {
             clock.advance(.seconds(100))
             _ = await engine.round(isUrgent: false, pulls: true)
         }
-        #expect(memory.contents(at: "edit") != nil && memory.contents(at: "gone") == nil)
+        let others: [RelativePath] = ["edit", "directory", "directory/new", "moved"]
+        #expect(Set(memory.items.map(\.path)) == Set(paths("large", 6) + others))
         faulty.clearFaults()
         clock.advance(.seconds(100))
         #expect(await device.sync() == .settled)
-        #expect(Set(memory.items.map(\.path)) == Set(paths("moved", 6) + ["edit"]))
+        #expect(Set(memory.items.map(\.path)) == Set(paths("moved", 6) + others))
+    }
+
+    @Test("Deletions that never happen, as if the provider were away, hold up no other, in whatever depth")
+    func neverDeleted() async throws {
+        let faulty = FaultyProvider(memory)
+        let device = try Device("one", provider: faulty, clock: clock)
+        try device.makeDirectory("deep")
+        let never = paths("never", 12).compactMap(\.name).map { RelativePath("deep").appending($0) }
+        for path in never + ["gone"] { try device.write(path, "text") }
+        #expect(await device.sync() == .settled)
+        for path in never { faulty.inject(Fault(.delete, .failBefore(timeout), path: path, times: nil)) }
+        for path in never { try device.remove(path) }
+        let engine = try #require(device.service.engines.first)
+        for _ in 0..<10 {
+            clock.advance(.seconds(100))
+            _ = await engine.round(isUrgent: false, pulls: true)
+        }
+        try device.remove("gone")
+        for _ in 0..<3 {
+            clock.advance(.seconds(100))
+            _ = await engine.round(isUrgent: false, pulls: true)
+        }
+        #expect(memory.contents(at: "gone") == nil && memory.items.count == 13)
+        faulty.clearFaults()
+        clock.advance(.seconds(100))
+        #expect(await device.sync() == .settled)
+        #expect(memory.items.map(\.path) == ["deep"])
+    }
+
+    @Test("What the provider does not say of whether it is gone keeps nothing from coming")
+    func neverTold() async throws {
+        let faulty = FaultyProvider(memory)
+        let device = try Device("one", provider: faulty, clock: clock)
+        let gone = paths("gone", 6)
+        for path in gone + ["theirs"] { try device.write(path, "text") }
+        #expect(await device.sync() == .settled)
+        memory.edit { tree in
+            for path in gone { tree.remove(path) }
+            tree.write("theirs", "other text")
+        }
+        for path in gone { faulty.inject(Fault(.item, .failBefore(timeout), path: path, times: nil)) }
+        let engine = try #require(device.service.engines.first)
+        for _ in 0..<3 {
+            clock.advance(.seconds(100))
+            _ = await engine.round(isUrgent: false, pulls: true)
+        }
+        #expect(try device.text("theirs") == "other text")
+        faulty.clearFaults()
+        clock.advance(.seconds(100))
+        #expect(await device.sync() == .settled)
+        #expect(try Array(device.listing().keys) == ["theirs"])
     }
 
     @Test("Many that never come, as if the provider were away, are tried a few at a time, and hold up nothing")

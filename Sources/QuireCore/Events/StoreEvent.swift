@@ -31,6 +31,9 @@ package enum StoreEvent: Sendable, Hashable {
     case removing(container: ContainerID, paths: [RelativePath])
     /// The provider renamed an item, with all below it when it is a directory.
     case baseMoved(container: ContainerID, from: RelativePath, BaseRecord)
+    /// The checksum of an item's content was counted, which is that of this version at the provider; ignored where the provider has
+    /// another by now, or one was known.
+    case counted(item: ItemID, version: ProviderVersion, ContentChecksum)
 
     package struct Rename: Sendable, Hashable {
         package var fromParent: UInt64

@@ -41,7 +41,7 @@ enum EventFolding {
                     if let inode { last[inode] = nil }
                 }
                 result.append(entry)
-            case .committed, .uploading, .acknowledged, .baseRemoved, .removing, .baseMoved:
+            case .committed, .uploading, .acknowledged, .baseRemoved, .removing, .baseMoved, .counted:
                 // What the provider has is compared with the state of that moment.
                 last.removeAll()
                 result.append(entry)

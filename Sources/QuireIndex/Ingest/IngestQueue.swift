@@ -162,7 +162,8 @@ extension IngestQueue.Entry.Work {
     /// Without what it says of providers; nil where that is all. See `IngestThread.rebuild`.
     var withoutBases: IngestQueue.Entry.Work? {
         switch self {
-        case .event(.uploading), .event(.acknowledged), .event(.baseMoved), .event(.baseRemoved), .event(.removing):
+        case .event(.uploading), .event(.acknowledged), .event(.baseMoved), .event(.baseRemoved), .event(.removing),
+            .event(.counted):
             return nil
         case .event(.committed(var commit)):
             commit.base = nil

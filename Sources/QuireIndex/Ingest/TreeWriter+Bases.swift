@@ -103,6 +103,14 @@ extension TreeWriter {
             TagList.value(record.tags), .integer(id))
     }
 
+    func counted(_ item: ItemID, _ version: ProviderVersion, _ checksum: ContentChecksum) throws {
+        try db.run(
+            """
+            UPDATE bases SET checksum = ? WHERE id = (SELECT base FROM items WHERE id = ?) AND version = ? \
+            AND checksum IS NULL
+            """, .blob(checksum.bytes), .integer(item.rawValue), .text(version.rawValue))
+    }
+
     /// Links `row` to the base with this id, whose columns are those of `record`. The row is not written here.
     ///
     /// - Parameter isNew: it was made just now, for this row.

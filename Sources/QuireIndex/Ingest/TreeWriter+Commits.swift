@@ -17,6 +17,7 @@ extension TreeWriter {
         case .baseRemoved(let container, let path): try baseRemoved(container, path)
         case .removing(let container, let paths): try noteRemovals(container, paths)
         case .baseMoved(let container, let from, let record): try baseMoved(container, from: from, record)
+        case .counted(let item, let version, let checksum): try counted(item, version, checksum)
         }
     }
 

@@ -62,6 +62,27 @@ extension MetadataIndex {
         }
     }
 
+    /// A page, by id, of files whose content is here as the provider has it, and of which nobody has counted the checksum.
+    ///
+    /// - Parameters:
+    ///   - id: the last of the page before; nil for the first page.
+    ///   - limit: 1 or more; an empty page is the last.
+    package func uncountedFiles(after id: ItemID?, limit: Int) async throws(IndexError) -> [IndexItem] {
+        let root = root
+        return try await read("what has no checksum") { db in
+            let rows = try db.all(
+                ItemReader.select + """
+                    WHERE i.id IN (
+                        SELECT f.id FROM items f JOIN bases b ON b.id = f.base
+                        WHERE f.id > ? AND f.kind = 0 AND f.dataless = 0 AND f.local_only = 0 AND f.writers = 0
+                        AND f.pending & 11 = 0 AND f.size > 0 AND b.checksum IS NULL ORDER BY f.id LIMIT ?)
+                    ORDER BY i.id
+                    """, .integer(id?.rawValue ?? .min), .integer(Int64(limit)), read: ItemReader.raw)
+            var reader = ItemReader(root: root)
+            return try rows.compactMap { try reader.item($0, db) }
+        }
+    }
+
     /// Dataless files that are kept on this device only, and whose place at the provider another item here is to take.
     private static let displaced = """
         local_only = 1 AND dataless = 1 AND kind = 0 AND EXISTS (

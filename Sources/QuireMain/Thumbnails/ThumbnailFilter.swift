@@ -31,7 +31,7 @@ struct ThumbnailFilter: Sendable {
             dull.remove(inode)
             return tracked.contains(inode) || mayGetPicture(name)
         case .renamed(let rename): return passes(rename)
-        case .committed, .uploading, .acknowledged, .baseRemoved, .removing, .baseMoved: return true
+        case .committed, .uploading, .acknowledged, .baseRemoved, .removing, .baseMoved, .counted: return true
         }
     }
 

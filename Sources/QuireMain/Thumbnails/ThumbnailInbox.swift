@@ -73,7 +73,7 @@ final class ThumbnailInbox: StoreEventSink {
         case .contentChanged(let status, let writersOpen), .attributesChanged(let status, let writersOpen, _):
             !writersOpen && status.kind == .file
         case .removed, .renamed, .committed: true
-        case .uploading, .acknowledged, .baseRemoved, .removing, .baseMoved: false
+        case .uploading, .acknowledged, .baseRemoved, .removing, .baseMoved, .counted: false
         }
     }
 
@@ -116,7 +116,7 @@ extension ThumbnailInbox.News {
             if let replaced = rename.replaced { gone.insert(replaced) }
             if let exchanged = rename.exchanged { touch(exchanged, isMove: true) }
         case .committed(let commit): note(commit.change)
-        case .uploading, .acknowledged, .baseRemoved, .removing, .baseMoved: break
+        case .uploading, .acknowledged, .baseRemoved, .removing, .baseMoved, .counted: break
         }
     }
 

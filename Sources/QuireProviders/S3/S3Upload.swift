@@ -57,11 +57,10 @@ struct S3Upload: Sendable {
         guard isWhole(found), let tag = found.fields["ETag"] else {
             throw ProviderError(.failed, "\(path): the store does not have what was uploaded to it")
         }
-        // What was staged, or begun, before carries the time and mode of then.
-        let metadata = hasAttributes(found) ? nil : fields
         let answer = try await publish { (condition) async throws(ProviderError) in
+            // What was staged, or begun, before, or by another device with the same content, has other attributes.
             var (answer, copied) = try await client.copy(
-                staged, unchanged: tag, to: key, condition, size: content.size, metadata: metadata)
+                staged, unchanged: tag, to: key, condition, size: content.size, metadata: fields)
             if answer.isSuccess { answer.fields["ETag"] = copied }
             return answer
         }
@@ -80,10 +79,6 @@ struct S3Upload: Sendable {
     private func isWhole(_ staged: HTTPAnswer) -> Bool {
         staged.isSuccess && staged.fields["Content-Length"] == "\(content.size.bytes)"
             && staged.fields[S3Metadata.checksum] == content.checksum.description
-    }
-
-    private func hasAttributes(_ staged: HTTPAnswer) -> Bool {
-        [S3Metadata.mtime, S3Metadata.mode].allSatisfy { staged.fields[$0] == fields[$0] }
     }
 
     private func atOnce(within limit: Duration? = nil) async throws(ProviderError) -> HTTPAnswer {

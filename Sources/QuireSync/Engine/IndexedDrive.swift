@@ -146,6 +146,9 @@ package struct IndexedDrive: SyncIndex {
     package func forget(_ upload: UnansweredUpload) async throws { try await index.forget(upload) }
 
     package func spaceUse() async throws -> SpaceUse { try await index.spaceUse() }
+    package func uncountedFiles(after id: ItemID?, limit: Int) async throws -> [IndexedItem] {
+        try await index.uncountedFiles(after: id, limit: limit).map { IndexedItem($0) }
+    }
     package func evictableFiles(after id: ItemID?, limit: Int) async throws -> [EvictableFile] {
         try await index.evictableFiles(after: id, limit: limit)
     }

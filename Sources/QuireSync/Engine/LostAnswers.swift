@@ -36,10 +36,14 @@ struct LostAnswers: Sendable {
 
     private func findUploads(again: Bool, _ unknown: inout SyncFailure?) async throws -> Int {
         var found = 0
-        guard try await !context.index.unansweredUploads(context.container.id).isEmpty else { return found }
+        guard try await !context.index.unansweredUploads(context.container.id).isEmpty else {
+            context.openQuestions.keep(only: [])
+            return found
+        }
         // Answers that came may be on their way into the index.
         try await context.index.settle()
         var uploads = try await context.index.unansweredUploads(context.container.id)
+        context.openQuestions.keep(only: uploads)
         // Each attempt is an upload of its own.
         let untold = uploads.filter { !context.openQuestions.contains($0.row) }
         let begun = Dictionary(untold.map { ($0.intent.item, $0.since) }) { min($0, $1) }

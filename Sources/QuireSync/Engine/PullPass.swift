@@ -103,24 +103,38 @@ struct PullPass: Sendable {
         return units.filter { !Self.mayAsk($0) } + asking.filter { !isSuspect($0) } + asking.filter(isSuspect)
     }
 
-    /// Whether content may be fetched for it.
+    /// Whether content may be fetched for it. What is new is a placeholder at first.
     private static func mayAsk(_ unit: TreeUnit) -> Bool {
-        unit.plan.steps.contains { [.createLocal, .updateLocal, .compare].contains($0) }
+        unit.plan.steps.contains { [.updateLocal, .compare].contains($0) }
+    }
+
+    /// Whether the provider was asked for content where that was done.
+    private func hasAsked(_ unit: TreeUnit) -> Bool {
+        guard Self.mayAsk(unit), let local = unit.local else { return false }
+        if case .dataless = local.content { return false }
+        return unit.remote.map { $0.size <= context.settings.refreshLimit } ?? false
+    }
+
+    private static func kind(_ unit: TreeUnit) -> RoundCourse.Kind {
+        if mayAsk(unit) { return .content }
+        // The provider is asked whether it is gone.
+        return unit.plan.steps.contains(.removeLocal) ? .deletion : .structure
     }
 
     /// Carries out a step, unless the provider turned out to be gone.
     private func apply(_ unit: TreeUnit) async -> UnitOutcome {
         if let failure = course.end { return .failed(failure) }
-        if course.isResting(.content), Self.mayAsk(unit) { return .failed(Self.untried) }
+        let kind = Self.kind(unit)
+        if kind != .structure, course.isResting(kind) { return .failed(Self.untried) }
         let outcome = await applier.apply(unit)
         guard case .failed(let failure) = outcome else {
-            if Self.mayAsk(unit) { course.succeeded(.content) }
+            if outcome == .done, kind == .deletion || hasAsked(unit) { course.succeeded(kind) }
             return outcome
         }
-        if failure.remedy == .park, failure.errno == ETIMEDOUT { course.noteAbsence(.content) }
+        if failure.remedy == .park, failure.errno == ETIMEDOUT { course.noteAbsence(kind) }
         guard failure.remedy == .offline else { return outcome }
         if let subject = subject(unit), let own = await context.parkSuspect(subject, failure, course) {
-            course.noteAbsence(.content)
+            course.noteAbsence(kind)
             return .failed(own)
         }
         course.stop(failure)

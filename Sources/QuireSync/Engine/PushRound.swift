@@ -22,7 +22,7 @@ struct PushResult: Sendable, Hashable {
 }
 
 /// Sends what is pending and due to the provider, in an order in which it can be taken: a part after the other, each planned
-/// by itself, the oldest changes first.
+/// by itself, the oldest changes first; what failed as if the provider were away comes after all else.
 ///
 /// A part holds what its changes need (`PendingPart.needs`). A change that needs one that cannot go now waits with it; it
 /// keeps nothing else waiting.
@@ -44,10 +44,25 @@ struct PushRound: Sendable {
         let course = RoundCourse(context.failures)
         // What changes while the round runs is left to the next.
         let begin = context.clock.now()
+        if context.retries.hasSuspects { try await sweep(begin, sparesSuspects: true, course, &refused, &result) }
+        try await sweep(begin, sparesSuspects: false, course, &refused, &result)
+        // Who asked is told what failed, and waits no longer.
+        if course.isResting, !isAsked { result.wait(until: context.clock.now().advanced(by: Self.rest)) }
+        return result
+    }
+
+    /// Goes through all that is pending.
+    ///
+    /// - Parameter sparesSuspects: without what failed as if the provider were away, and what needs that: it may take long to fail
+    ///   again. All of that is left to another sweep, which tells of it.
+    private func sweep(
+        _ begin: FileTime, sparesSuspects: Bool, _ course: RoundCourse, _ refused: inout Set<ParkedSubject>,
+        _ result: inout PushResult
+    ) async throws {
         var start: PendingCursor? = .start
         while let from = start {
-            let part = try await part(from: from, begin)
-            result.failed += part.skipped
+            let part = try await part(from: from, begin, sparesSuspects: sparesSuspects)
+            if !sparesSuspects { result.failed += part.skipped }
             if let since = part.nextChange { result.wait(until: since.advanced(by: context.settings.settleTime)) }
             if let since = part.nextDeletion { result.wait(until: since.advanced(by: deletionWait)) }
             let due = selectDue(part, refused, &result)
@@ -56,23 +71,24 @@ struct PushRound: Sendable {
                     due.map(\.item), directories: part.directories, temporaryName: TransitName.make())
                 refused.formUnion(try await send(order, due.map(\.change), course, &result))
                 // The next part is made from what this one led to.
-                if part.next != nil { try await context.index.settle() }
+                if part.next != nil || sparesSuspects { try await context.index.settle() }
             }
-            if course.isResting(.deletion) { break }
+            if course.isResting(.deletion) { return }
             start = course.isResting(.content) ? part.next?.afterContent : part.next
         }
-        // Who asked is told what failed, and waits no longer.
-        if course.isResting, !isAsked { result.wait(until: context.clock.now().advanced(by: Self.rest)) }
-        return result
     }
 
-    private func part(from start: PendingCursor, _ begin: FileTime) async throws -> PendingPart {
+    private func part(
+        from start: PendingCursor, _ begin: FileTime, sparesSuspects: Bool
+    ) async throws -> PendingPart {
         let retries = context.retries
         let (now, uptime) = (context.clock.now(), context.clock.uptime())
         var request = PendingRequest(
             from: start, through: begin.advanced(by: .zero - context.settings.settleTime),
             deletionsThrough: begin.advanced(by: .zero - deletionWait), now: now, limit: context.settings.pushPart)
-        if !retries.isEmpty { request.skips = { retries.isPausing($0, now: uptime) } }
+        if !retries.isEmpty {
+            request.skips = { retries.isPausing($0, now: uptime) || sparesSuspects && retries.failedAsIfAway($0) }
+        }
         return try await context.index.pending(context.container.id, request)
     }
 
@@ -221,8 +237,7 @@ extension PushRound {
             }
             try note(outcome, &result)
         }
-        let content = suspectsLast(order.content.filter { !Self.depends($0, on: broken, changes) }, changes)
-        for (kind, group) in [(RoundCourse.Kind.content, content)] + order.deletions.map({ (.deletion, $0) }) {
+        for (kind, group) in [(RoundCourse.Kind.content, order.content)] + order.deletions.map({ (.deletion, $0) }) {
             let steps = group.filter { !Self.depends($0, on: broken, changes) }
             let most = context.settings.parallelTransfers
             let outcomes = await forEach(steps, limit: { course.parallelism(most) }) { step in
@@ -240,14 +255,6 @@ extension PushRound {
             }
         }
         return refused
-    }
-
-    /// What failed as if the provider were away comes after what did not: it may take long to fail again.
-    private func suspectsLast(_ steps: [PushOrder.Step], _ changes: [PendingChange]) -> [PushOrder.Step] {
-        let isSuspect = steps.map { changes[$0.item].subject.map(context.retries.failedAsIfAway) ?? false }
-        guard isSuspect.contains(true) else { return steps }
-        let numbered = zip(steps, isSuspect)
-        return numbered.filter { !$0.1 }.map(\.0) + numbered.filter(\.1).map(\.0)
     }
 
     /// Carries out a step, unless the provider turned out to be gone.

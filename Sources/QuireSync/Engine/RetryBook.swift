@@ -111,6 +111,9 @@ final class RetryBook: Sendable {
     /// Whether the last attempt failed as if the provider were away.
     func failedAsIfAway(_ subject: ParkedSubject) -> Bool { entries.withLock { $0[subject]?.absences ?? 0 > 0 } }
 
+    /// Whether that is so of any.
+    var hasSuspects: Bool { entries.withLock { $0.values.contains { $0.absences > 0 } } }
+
     /// Whether the last attempt failed.
     func hasFailed(_ subject: ParkedSubject) -> Bool { entries.withLock { $0[subject] != nil } }
 

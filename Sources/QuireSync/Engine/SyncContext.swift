@@ -450,6 +450,15 @@ final class OpenQuestions: Sendable {
         }
     }
 
+    /// Forgets what is asked of no more.
+    func keep(only uploads: [UnansweredUpload]) {
+        let (rows, questions) = (Set(uploads.map(\.row)), Set(uploads.map { Question($0.intent) }))
+        state.withLock { state in
+            state.rows.formIntersection(rows)
+            state.inVain = state.inVain.filter { questions.contains($0.key) }
+        }
+    }
+
     /// It said something.
     func answered(_ intent: UploadIntent) { state.withLock { $0.inVain[Question(intent)] = nil } }
 }

@@ -97,6 +97,8 @@ package protocol SyncIndex: StoreEventSink {
     /// Files whose content is to be here and is not, at most `limit` of each: what is pinned, and what has the name of something that
     /// is kept on this device only while another item takes its place at the provider.
     func datalessToBring(limit: Int) async throws -> [IndexedItem]
+    /// Files whose content is here as the provider has it, without a checksum: a page, by id, after `id`.
+    func uncountedFiles(after id: ItemID?, limit: Int) async throws -> [IndexedItem]
 
     /// Uploads that were begun and not acknowledged. While no push runs: those whose answer was lost.
     func unansweredUploads(_ container: ContainerID) async throws -> [UnansweredUpload]

@@ -119,18 +119,27 @@ extension UnitApplier {
     }
 
     /// The unit with the checksum of its base where the content is here and may come again. What came in parts, and could be
-    /// compared with nothing, was not read for it.
+    /// compared with nothing, was not read for it, and perhaps not since (`MissingChecksums`).
+    ///
+    /// As it is where the file cannot be read, which no new content waits for, or is being written, which that does.
+    ///
+    /// - Throws: where the task was cancelled.
     func knowingBase(_ unit: TreeUnit) async throws(SyncFailure) -> TreeUnit {
         guard let local = unit.local, local.content == .asBase, let base = unit.base, base.checksum == nil,
-            let remote = unit.remote, remote.kind == .file, remote.size.bytes == base.size
+            let remote = unit.remote, remote.kind == .file, remote.size.bytes == base.size,
+            !context.committer.isOpenForWriting(inode: local.fingerprint.inode)
         else { return unit }
         let (tree, path) = (context.tree, context.drivePath(local.path))
         var unit = unit
-        unit.base?.checksum = try await context.cancellableStore { (isCancelled) throws(StoreError) in
-            let file = try tree.openForReading(path)
-            guard try file.status().fingerprint == local.fingerprint else { return nil }
-            let found = try ContentCopy.checksum(of: file, shown: path.description, isCancelled: isCancelled).checksum
-            return try file.status().fingerprint == local.fingerprint ? found : nil
+        do throws(SyncFailure) {
+            unit.base?.checksum = try await context.cancellableStore { (isCancelled) throws(StoreError) in
+                try MissingChecksums.checksum(path, as: local.fingerprint, in: tree, isCancelled: isCancelled)
+            }
+        } catch {
+            guard error.remedy != .cancelled else { throw error }
+            context.logger.info(
+                "what is here cannot be compared with what comes",
+                metadata: ["path": "\(path)", "error": "\(error.message)"])
         }
         return unit
     }

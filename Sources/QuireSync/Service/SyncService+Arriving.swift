@@ -108,15 +108,14 @@ extension SyncService {
             throw SyncFailure(.later, "\(error)")
         }
         let item = document.subject.item
-        var base = document.base
         do {
-            // Removed here: its deletion waits as long as it is read.
-            if let found = try await environment.index.item(item) { base = found.base }
+            // Where it was removed here its deletion waits as long as it is read, and what is known of it stays, with the moves
+            // that are followed meanwhile.
+            if let found = try await environment.index.item(item) { document.base = found.base }
         } catch {
             throw SyncFailure(.later, "\(error)")
         }
-        document.base = base
-        guard let base, document.isOf(base.version) else {
+        guard let base = document.base, document.isOf(base.version) else {
             throw SyncFailure(.look, "the provider has another version of it now", errno: ESTALE)
         }
         let destination = "\(arriving.directory)/\(item)"

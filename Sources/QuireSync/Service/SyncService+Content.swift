@@ -175,6 +175,7 @@ extension SyncService: ContentSource {
         do throws(SyncFailure) {
             if case .done = try await context.commit(change) {
                 documents.drop(place.subject.item)
+                if base.checksum == nil { checksums.add() }
                 return .done
             }
         } catch {

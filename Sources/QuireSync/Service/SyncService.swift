@@ -20,6 +20,7 @@ package final class SyncService: Sendable {
     let pausing: PauseSwitch
     private let pinned: PinnedContent
     let arriving: ArrivingDocuments
+    let checksums: MissingChecksums
     let containersChanged = WakeSignal()
     /// Innermost lock: nothing else is taken while it is held.
     let current: Lock<[SyncEngine]>
@@ -42,6 +43,7 @@ package final class SyncService: Sendable {
         pausing = PauseSwitch(clock: environment.clock)
         pinned = PinnedContent(
             index: environment.index, settings: environment.settings, clock: environment.clock, pause: pausing)
+        checksums = MissingChecksums(environment, transfers: transfers, logger: logger)
         space = SpaceKeeper(environment, arriving: arriving, pool: pool, logger: logger)
         current = Lock([])
         current.withLock { $0 = makeEngines(containers) }
@@ -96,6 +98,7 @@ package final class SyncService: Sendable {
                 group.addTask { [commits = environment.index.commits()] in await self.sweepArriving(after: commits) }
                 group.addTask { [space] in await space.run() }
                 group.addTask { await self.pinned.run(self.materialize) }
+                group.addTask { [checksums] in await checksums.run() }
                 await containersChanged.wait(atMost: .seconds(86_400 * 365), clock: environment.clock)
                 group.cancelAll()
                 await group.waitForAll()
