@@ -257,12 +257,13 @@ package final class MetadataIndex: StoreEventSink {
 
     /// Has the file looked at where it may be damaged, and that of documents' words at the next start.
     ///
-    /// - Returns: that the words are damaged, where the index was found whole when that was met before.
+    /// - Returns: the error, which says so where the index was found whole when damage was met before.
     private func told(_ error: IndexError) -> IndexError {
         guard error.code == .corrupt || error.isOfReading else { return error }
         if queue.add(.command(.check), time: clock()) { progress.damageSuspected(until: queue.hurry()) }
         guard let content else { return error }
         content.store.suspectDamage()
-        return progress.wasFoundWhole ? .wordsDamaged(.failed, cause: error.cause) : error
+        guard error.code == .corrupt, progress.wasFoundWhole else { return error }
+        return .damagedStill(cause: error.cause)
     }
 }

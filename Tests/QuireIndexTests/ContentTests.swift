@@ -328,7 +328,7 @@ struct ContentTests {
         try await second.drive.index.settle()
         await #expect { try await second.find("content == word7x7") } throws: {
             let error = $0 as? IndexError
-            return error?.code == .failed && error?.message.contains("words of documents are damaged") == true
+            return error?.code == .corrupt && error?.message.contains("`quire unmount` and `quire mount`") == true
         }
         second.drive.index.close()
         let third = try ContentDrive(at: directory)

@@ -152,6 +152,6 @@ final class ContentStore: Sendable {
         if failure.isOfReading { suspectDamage() }
         guard failure.code == .corrupt else { return failure }
         marker.markDamaged()
-        return .wordsDamaged(.corrupt, cause: failure.cause)
+        return .wordsDamaged(cause: failure.cause)
     }
 }

@@ -33,10 +33,18 @@ extension IndexError {
     }
 
     /// The file of documents' words is damaged.
-    static func wordsDamaged(_ code: Code, cause: String?) -> IndexError {
+    static func wordsDamaged(cause: String?) -> IndexError {
         IndexError(
-            code, "the words of documents are damaged: `quire unmount` and `quire mount` has them read anew",
+            .corrupt, "the words of documents are damaged: `quire unmount` and `quire mount` has them read anew",
             cause: cause)
+    }
+
+    /// Damage was met again though the index was found whole a moment ago: it is that of the words, most probably.
+    static func damagedStill(cause: String?) -> IndexError {
+        IndexError(
+            .corrupt,
+            "the words of documents, or the index, are damaged: `quire unmount` and `quire mount` has what is damaged "
+                + "made anew", cause: cause)
     }
 
     /// What was read as damaged, and is whole when it is read anew.

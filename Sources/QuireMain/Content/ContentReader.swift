@@ -127,7 +127,11 @@ struct ContentReader: Sendable {
     private func outcome(of error: StoreError, _ document: ContentDocument) -> Outcome {
         switch error.code {
         case .notFound, .wrongKind, .dataless, .changed: return .later
-        case .permissionDenied, .tooFresh, .noSpace, .cancelled, .failed, .alreadyExists, .notEmpty, .homeInUse,
+        case .permissionDenied:
+            // Perhaps for ever.
+            logger.debug("a document may not be read", metadata: ["path": "\(document.path)"])
+            return .later
+        case .tooFresh, .noSpace, .cancelled, .failed, .alreadyExists, .notEmpty, .homeInUse,
             .unsuitableFilesystem:
             logger.info("a document was not read", metadata: ["path": "\(document.path)", "error": "\(error)"])
             return .later

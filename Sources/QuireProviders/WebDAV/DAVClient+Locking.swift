@@ -79,7 +79,7 @@ extension DAVClient {
                 // 207: a part of it is left.
                 if let answer, answer.isSuccess && answer.status != 207 || answer.status == 404 { return }
                 // A lock in it that was let go, and that the server has not forgotten.
-                if isDirectory { try? await mend(path, depth: "1") }
+                if isDirectory, answer != nil { try? await mend(path, depth: "1") }
             }
         }.value
     }

@@ -14,65 +14,76 @@ final class MissingChecksums: Sendable {
     private let tree: DriveTree
     private let clock: SyncClock
     private let transfers: TransferBoard
+    private let committer: any LocalTreeCommitter
     private let logger: Logger
     /// One at a time, behind everything else.
     private let pool = BackgroundPool(label: "quire-checksum", width: 1, niceness: 15)
-    private let (signals, signal) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+    private let missing = WakeSignal()
 
-    /// How long the drive is left alone first.
-    private static let rest = Duration.seconds(10)
+    private let rest: Duration
+    /// After that they are looked for without a reason: one may have been in use.
+    private static let longestWait = Duration.seconds(3600)
     private static let page = 64
 
     init(_ environment: SyncEnvironment, transfers: TransferBoard, logger: Logger) {
-        (index, tree, clock) = (environment.index, environment.tree, environment.clock)
+        (index, tree, clock, committer) = (
+            environment.index, environment.tree, environment.clock, environment.committer
+        )
+        rest = environment.settings.checksumRest
         self.transfers = transfers
         self.logger = logger
-        // What an earlier daemon left.
-        signal.yield()
     }
 
     /// A document came without one.
-    func add() { signal.yield() }
+    func add() { missing.raise() }
 
-    /// Counts what is missing, now and whenever more is, until the task is cancelled.
+    /// Counts what is missing, what an earlier daemon left and whenever more is, until the task is cancelled.
     func run() async {
-        for await _ in signals {
+        missing.raise()
+        while !Task.isCancelled {
+            await missing.wait(atMost: Self.longestWait, clock: clock)
             // Ends early only when the task is cancelled.
-            try? await clock.sleep(Self.rest)
+            try? await clock.sleep(rest)
             do {
-                if try await !count() { signal.yield() }
+                if try await !count() { missing.raise() }
             } catch {
                 // The disk's trouble is told by the rounds; looked at again with the next document.
                 logger.info("checksums that are missing cannot be counted", metadata: ["error": "\(error)"])
             }
-            if Task.isCancelled { return }
         }
     }
 
+    /// Whether there is something better to do.
+    private var isBusy: Bool { !transfers.current.isEmpty || committer.isBusy }
+
     /// Counts all that are missing.
     ///
-    /// - Returns: false where something began to be transferred before that was done.
+    /// - Returns: false where something is, or began to be, transferred before that was done.
     func count() async throws -> Bool {
+        guard !isBusy else { return false }
+        try await index.settle()
         var last: ItemID?
         while true {
             let items = try await index.uncountedFiles(after: last, limit: Self.page)
             guard let end = items.last else { return true }
             for item in items {
-                guard transfers.current.isEmpty, !Task.isCancelled else { return false }
                 await count(item)
+                guard !isBusy, !Task.isCancelled else { return false }
             }
             last = end.entry.id
         }
     }
 
-    /// What changes meanwhile, or cannot be read, stays without one.
+    /// What changes meanwhile, or cannot be read, stays without one until the next document comes so. What is transferred ends it.
     private func count(_ item: IndexedItem) async {
         guard let base = item.base, base.checksum == nil else { return }
         let (path, fingerprint, stop) = (item.drivePath, item.entry.fingerprint, OnceMark())
         do {
             let found = try await withTaskCancellationHandler {
-                try await pool.run { [tree] () throws(StoreError) in
-                    try Self.checksum(path, as: fingerprint, in: tree, isCancelled: { stop.isSet })
+                try await pool.run { [tree, transfers] () throws(StoreError) in
+                    try Self.checksum(path, as: fingerprint, in: tree) {
+                        stop.isSet || !transfers.current.isEmpty
+                    }
                 }
             } onCancel: {
                 stop.set()

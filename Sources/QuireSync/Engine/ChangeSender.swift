@@ -15,6 +15,8 @@ enum SendOutcome: Sendable, Hashable {
     case parked
     /// The provider had no room for as much a moment ago: tried again later.
     case noRoom
+    /// Left to the next round, as somebody else is to have a turn.
+    case left
     /// The round cannot go on: the provider is gone, or the task is cancelled.
     case stop(SyncFailure)
 }

@@ -15,10 +15,12 @@ struct PushResult: Sendable, Hashable {
     var held = 0
     /// The provider has something else than expected: pull before the next push.
     var needsLook = false
+    /// Something is left, as somebody else was to have a turn: the next round goes on at once.
+    var gaveWay = false
     /// When the next change is due.
     var nextDue: FileTime?
 
-    var isComplete: Bool { waiting == 0 && busy == 0 && failed == 0 && held == 0 && !needsLook }
+    var isComplete: Bool { waiting == 0 && busy == 0 && failed == 0 && held == 0 && !needsLook && !gaveWay }
 }
 
 /// Sends what is pending and due to the provider, in an order in which it can be taken: a part after the other, each planned
@@ -32,7 +34,11 @@ struct PushRound: Sendable {
     let isUrgent: Bool
     /// The user asked for all: what was removed is deleted, whoever reads on.
     var isAsked = false
+    /// Whether somebody else is to have a turn: who waits for a pull, or other devices' changes. What is under way ends first.
+    var isWanted: @Sendable () -> Bool = { false }
 
+    /// Content of so many bytes or less is sent also while larger is waited for.
+    private static let small: Int64 = 1 << 20
     /// For how long a provider is left alone that takes nothing.
     private static let rest = Duration.seconds(1)
 
@@ -45,7 +51,7 @@ struct PushRound: Sendable {
         // What changes while the round runs is left to the next.
         let begin = context.clock.now()
         if context.retries.hasSuspects { try await sweep(begin, sparesSuspects: true, course, &refused, &result) }
-        try await sweep(begin, sparesSuspects: false, course, &refused, &result)
+        if !result.gaveWay { try await sweep(begin, sparesSuspects: false, course, &refused, &result) }
         // Who asked is told what failed, and waits no longer.
         if course.isResting, !isAsked { result.wait(until: context.clock.now().advanced(by: Self.rest)) }
         return result
@@ -65,7 +71,7 @@ struct PushRound: Sendable {
             if !sparesSuspects { result.failed += part.skipped }
             if let since = part.nextChange { result.wait(until: since.advanced(by: context.settings.settleTime)) }
             if let since = part.nextDeletion { result.wait(until: since.advanced(by: deletionWait)) }
-            let due = selectDue(part, refused, &result)
+            let due = selectDue(part, refused, sparesSuspects: sparesSuspects, &result)
             if !due.isEmpty {
                 let order = PushOrder(
                     due.map(\.item), directories: part.directories, temporaryName: TransitName.make())
@@ -73,7 +79,11 @@ struct PushRound: Sendable {
                 // The next part is made from what this one led to.
                 if part.next != nil || sparesSuspects { try await context.index.settle() }
             }
-            if course.isResting(.deletion) { return }
+            if course.givesWay {
+                result.gaveWay = true
+                return
+            }
+            if course.isResting(.deletion), from == from.afterContent { return }
             start = course.isResting(.content) ? part.next?.afterContent : part.next
         }
     }
@@ -111,15 +121,19 @@ extension PushRound {
 
     /// What of the part can go now, with everything that it needs.
     private func selectDue(
-        _ part: PendingPart, _ refused: Set<ParkedSubject>, _ result: inout PushResult
+        _ part: PendingPart, _ refused: Set<ParkedSubject>, sparesSuspects: Bool, _ result: inout PushResult
     ) -> [Due] {
         let now = context.clock.now()
         let read = isAsked ? [] : readOn(part)
         var due: [Due?] = []
         for (position, change) in part.changes.enumerated() {
             var count = PushResult()
-            let isRefused = change.subject.map(refused.contains) ?? true
-            let item = isRefused ? nil : ready(change, now, isReadOn: read.contains(position), &count)
+            // What others need is on the page also where it was not asked for.
+            let isLeft =
+                change.subject.map {
+                    refused.contains($0) || sparesSuspects && context.retries.failedAsIfAway($0)
+                } ?? true
+            let item = isLeft ? nil : ready(change, now, isReadOn: read.contains(position), &count)
             due.append(part.needs[position] == nil ? nil : item.map { Due(change: change, item: $0) })
             guard position < part.asked else { continue }
             result.failed += count.failed
@@ -237,7 +251,8 @@ extension PushRound {
             }
             try note(outcome, &result)
         }
-        for (kind, group) in [(RoundCourse.Kind.content, order.content)] + order.deletions.map({ (.deletion, $0) }) {
+        let content = smallFirst(order.content, changes)
+        for (kind, group) in [(RoundCourse.Kind.content, content)] + order.deletions.map({ (.deletion, $0) }) {
             let steps = group.filter { !Self.depends($0, on: broken, changes) }
             let most = context.settings.parallelTransfers
             let outcomes = await forEach(steps, limit: { course.parallelism(most) }) { step in
@@ -264,6 +279,10 @@ extension PushRound {
         await course.lookEnds()
         if let failure = course.end { return .stop(failure) }
         if course.isResting(kind) { return .noRoom }
+        guard let beginning = course.begin(isSmall: Self.isSmall(step, changes), isWanted: isWanted) else {
+            return .left
+        }
+        defer { course.ended(beginning) }
         let outcome = await ChangeSender(context: context, isUrgent: isUrgent).send(step, changes)
         switch outcome {
         case .sent: course.succeeded(kind)
@@ -278,9 +297,22 @@ extension PushRound {
         case .parked where course.failed():
             // That so much fails may have one reason, of which it is enough to be told once.
             if let failure = await course.look(context.unreachable) { return .stop(failure) }
-        case .later, .look, .parked, .noRoom: break
+        case .later, .look, .parked, .noRoom, .left: break
         }
         return outcome
+    }
+
+    /// What is soon done does not wait for what takes long, of the same part.
+    private func smallFirst(_ steps: [PushOrder.Step], _ changes: [PendingChange]) -> [PushOrder.Step] {
+        let isSmall = steps.map { Self.isSmall($0, changes) }
+        guard isSmall.contains(false) else { return steps }
+        let marked = zip(steps, isSmall)
+        return marked.filter(\.1).map(\.0) + marked.filter { !$0.1 }.map(\.0)
+    }
+
+    private static func isSmall(_ step: PushOrder.Step, _ changes: [PendingChange]) -> Bool {
+        guard case .send(let item, _, _) = step, let local = changes[item].local else { return true }
+        return local.content != .changed || local.facts.size <= small
     }
 
     private func note(_ outcome: SendOutcome, _ result: inout PushResult) throws {
@@ -289,6 +321,7 @@ extension PushRound {
         case .later: result.busy += 1
         case .look: result.needsLook = true
         case .parked, .noRoom: result.failed += 1
+        case .left: result.gaveWay = true
         case .stop(let failure): throw failure
         }
     }

@@ -98,6 +98,13 @@ final class RetryBook: Sendable {
         }
     }
 
+    /// The provider was away indeed: what failed once may have done so for that.
+    func wasAway() {
+        entries.withLock { entries in
+            for (subject, entry) in entries where entry.absences == 1 { entries[subject]?.absences = 0 }
+        }
+    }
+
     /// Notes what failed before the daemon was started: it may be tried at once, and is to be taken back like the rest.
     func adopt(_ subjects: some Sequence<ParkedSubject>) {
         entries.withLock { entries in

@@ -10,6 +10,11 @@ final class RoundCourse: Sendable {
         /// See `noteAbsence`.
         var absences: [Kind: Int] = [:]
         var isLooking = false
+        /// Steps under way that began before the round gave way, and whether any has begun.
+        var early = 0
+        var hasBegun = false
+        /// See `begin`.
+        var givesWay = false
 
         func isResting(_ kind: Kind) -> Bool { absences[kind] ?? 0 >= RoundCourse.carefully }
     }
@@ -38,6 +43,36 @@ final class RoundCourse: Sendable {
 
     /// Nothing more is to be tried.
     func stop(_ failure: SyncFailure) { state.withLock { $0.end = $0.end ?? failure } }
+
+    // MARK: - giving way
+
+    /// When a step began: before the round gave way, or afterwards.
+    enum Beginning: Sendable { case early, late }
+
+    /// Whether a step may begin. Once somebody else is to have a turn only what is small may, as long as something is under way
+    /// that began before: that is waited for anyway. One step has begun at least.
+    ///
+    /// - Parameter isWanted: whether somebody is.
+    /// - Returns: what `ended` is to be given; nil where the step is left to the next round.
+    func begin(isSmall: Bool, isWanted: () -> Bool) -> Beginning? {
+        let isWanted = isWanted()
+        return state.withLock { state in
+            if isWanted, state.hasBegun { state.givesWay = true }
+            state.hasBegun = true
+            guard state.givesWay else {
+                state.early += 1
+                return .early
+            }
+            return isSmall && state.early > 0 ? .late : nil
+        }
+    }
+
+    func ended(_ beginning: Beginning) { if beginning == .early { state.withLock { $0.early -= 1 } } }
+
+    /// Whether the round is to end, with what is left.
+    var givesWay: Bool { state.withLock { $0.givesWay } }
+
+    // MARK: - failing
 
     func succeeded(_ kind: Kind) {
         failures.end()

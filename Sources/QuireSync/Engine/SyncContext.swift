@@ -325,7 +325,9 @@ struct SyncContext: Sendable {
     func parkSuspect(
         _ subject: ParkedSubject, _ failure: SyncFailure, _ course: RoundCourse
     ) async -> SyncFailure? {
-        guard failure.remedy == .offline, retries.isSuspect(subject), await course.look(unreachable) == nil else {
+        guard failure.remedy == .offline, retries.isSuspect(subject) else { return nil }
+        guard await course.look(unreachable) == nil else {
+            retries.wasAway()
             return nil
         }
         let own = SyncFailure(.park, failure.message, errno: failure.errno)

@@ -1,3 +1,4 @@
+import Glibc
 import Logging
 package import QuireCore
 import Synchronization
@@ -23,7 +24,7 @@ struct RoundReport: Sendable, Hashable {
 
     /// Whether there is nothing left that another round could do.
     var isQuiet: Bool {
-        guard offline == nil, failure == nil, !retriesSoon, !madeProgress, !push.needsLook,
+        guard offline == nil, failure == nil, !retriesSoon, !madeProgress, !push.needsLook, !push.gaveWay,
             push.waiting + push.busy == 0
         else { return false }
         return pull.map { $0.left == 0 } ?? false
@@ -53,6 +54,10 @@ final class SyncEngine: Sendable {
         /// By the machine's uptime.
         var retryAt: Duration?
         var lastPoll: FileTime?
+        /// How long the last pull took.
+        var pullTime = Duration.zero
+        /// How many wait for a pull while something is sent.
+        var readers = 0
         var mustPull = true
         /// How many pulls in a row have left something for later, and done nothing else.
         var waits = 0
@@ -154,12 +159,13 @@ final class SyncEngine: Sendable {
     /// - Parameters:
     ///   - isUrgent: also when the provider was not there a moment ago.
     ///   - isAsked: the user wants all to be sent, what programs are still at included.
-    func round(isUrgent: Bool, pulls: Bool, isAsked: Bool = false) async -> RoundReport {
+    ///   - pushes: false where nothing is to be sent.
+    func round(isUrgent: Bool, pulls: Bool, isAsked: Bool = false, pushes: Bool = true) async -> RoundReport {
         // Whoever asks for it: it reads and writes the store, and goes on where it is.
         await withTaskExecutorPreference(context.pool) {
             await gate.run {
                 let report = await context.pause.unlessPaused(with: context.container.providerName) {
-                    await self.serialRound(isUrgent, pulls: pulls, isAsked: isAsked)
+                    await self.serialRound(isUrgent, pulls: pulls, isAsked: isAsked, pushes: pushes)
                 }
                 var result = report ?? RoundReport()
                 result.pause = context.pause.end
@@ -168,7 +174,39 @@ final class SyncEngine: Sendable {
         }
     }
 
-    private func serialRound(_ isUrgent: Bool, pulls: Bool, isAsked: Bool) async -> RoundReport {
+    /// Pulls for a program that waits, and sends nothing: what is being sent gives way once what is under way has ended.
+    ///
+    /// - Throws: where that lasts longer than a download may be silent; the pull comes about all the same.
+    func pullForReader(of path: RelativePath) async throws(SyncFailure) {
+        let answer = FirstAnswer<Bool>()
+        Task(executorPreference: context.pool) {
+            self.state.withLock { $0.readers += 1 }
+            _ = await self.round(isUrgent: true, pulls: true, pushes: false)
+            self.state.withLock { $0.readers -= 1 }
+            answer.give(true)
+        }
+        let alarm = Task { [context] in
+            // Cancelled when that has ended before.
+            try? await context.clock.sleep(context.settings.downloadDeadline)
+            answer.give(false)
+        }
+        let isDone = await withTaskCancellationHandler {
+            await answer.value()
+        } onCancel: {
+            answer.give(false)
+        }
+        alarm.cancel()
+        guard !isDone else { return }
+        throw SyncFailure(
+            Task.isCancelled ? .cancelled : .park,
+            "\(path) is another at the provider than is known here, and is looked for when what is being sent has arrived; "
+                + "try again then", errno: Task.isCancelled ? EINTR : ETIMEDOUT)
+    }
+
+    /// Whether somebody waits so.
+    var hasReaders: Bool { state.withLock { $0.readers > 0 } }
+
+    private func serialRound(_ isUrgent: Bool, pulls: Bool, isAsked: Bool, pushes: Bool) async -> RoundReport {
         var report = RoundReport()
         // Whoever asked may have found it before.
         guard !isRetired else { return report }
@@ -187,14 +225,14 @@ final class SyncEngine: Sendable {
                 context.retries.adopt(parked.map(\.subject))
                 report.pull = try await pull()
             }
-            report.push = try await push(isUrgent, isAsked)
+            if pushes { report.push = try await push(isUrgent, isAsked) }
             try await tellOthers(isUrgent)
             let mustPull = state.withLock { state in
                 // What is to be looked at may be in the store, with nothing changed at the provider.
                 state.mustPull = state.mustPull || report.push.needsLook
                 return state.mustPull
             }
-            if pulls && !pullsFirst || mustPull {
+            if pulls && !pullsFirst || mustPull || report.push.gaveWay && isPollDue {
                 report.answersFound += try await LostAnswers(context: context).find(again: true)
                 report.pull = try await pull()
             }
@@ -267,7 +305,10 @@ final class SyncEngine: Sendable {
     /// Makes sure that the provider is there and is the one it was.
     func connect() async throws {
         guard !state.withLock({ $0.isConnected }) else { return }
-        try await context.reach()
+        do { try await context.reach() } catch {
+            context.retries.wasAway()
+            throw error
+        }
         context.quota.forget()
         try await requireConditions()
         let wasOffline = state.withLock { state in
@@ -308,7 +349,10 @@ final class SyncEngine: Sendable {
 
     private func push(_ isUrgent: Bool, _ isAsked: Bool) async throws -> PushResult {
         do {
-            let result = try await PushRound(context: context, isUrgent: isUrgent, isAsked: isAsked).run()
+            let begin = context.clock.now()
+            let push = PushRound(
+                context: context, isUrgent: isUrgent, isAsked: isAsked, isWanted: { self.givesWay(since: begin) })
+            let result = try await push.run()
             // A cursor that is a digest of the listing is the same again once somebody has undone what was sent.
             if result.sent > 0, !context.provider.capabilities.announcements {
                 try await context.index.setValue(cursorKey, nil)
@@ -330,7 +374,7 @@ final class SyncEngine: Sendable {
     private func pull() async throws -> PullResult {
         let key = cursorKey
         let cursor = try await context.index.value(key).map { ChangeCursor($0) }
-        let started = context.clock.now()
+        let (started, begin) = (context.clock.now(), context.clock.uptime())
         // After anything unexpected only a whole listing tells.
         let (whole, former) = state.withLock { state in
             defer { state.mustPull = false }
@@ -353,6 +397,7 @@ final class SyncEngine: Sendable {
                 state.waits = result.left > 0 && result.applied == 0 ? state.waits + 1 : 0
                 state.heldCursor = result.isDone && !result.held.isEmpty ? next : nil
                 state.lastPoll = started
+                state.pullTime = context.clock.uptime() - begin
                 // What was confirmed meanwhile is for the next pull.
                 state.confirmed.subtract(confirmed.subtracting(result.believed))
                 state.held = result.held.subtracting(state.confirmed)
@@ -365,6 +410,16 @@ final class SyncEngine: Sendable {
     }
 
     // MARK: - time
+
+    /// Whether what has been sent since `begin` is to give way: for who waits for a pull, and for other devices' changes, as
+    /// often as these are looked for, but most of the time is for sending.
+    private func givesWay(since begin: FileTime) -> Bool {
+        let (lastPoll, readers, pullTime) = state.withLock { ($0.lastPoll, $0.readers, $0.pullTime) }
+        if readers > 0 { return true }
+        guard let lastPoll else { return false }
+        let rest = max(context.settings.pollInterval, pullTime * 4)
+        return context.clock.now().since(max(lastPoll, begin)) >= rest
+    }
 
     private var isPollDue: Bool {
         guard let last = state.withLock({ $0.lastPoll }) else { return true }
@@ -383,6 +438,7 @@ final class SyncEngine: Sendable {
         let (retryAt, lastPoll, waits) = state.withLock { ($0.retryAt, $0.lastPoll, $0.waits) }
         if let retryAt { return max(.milliseconds(10), retryAt - uptime) }
         if report.push.needsLook { return .milliseconds(100) }
+        if report.push.gaveWay { return .milliseconds(1) }
         if report.madeProgress { return .milliseconds(1) }
         var pause = context.settings.pollInterval
         if let lastPoll { pause = min(pause, lastPoll.advanced(by: pause).since(now)) }

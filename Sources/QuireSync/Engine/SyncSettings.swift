@@ -22,6 +22,8 @@ package struct SyncSettings: Sendable, Hashable {
     package var refreshLimit = ByteCount(64_000_000)
     /// Without any progress for this long, a download that somebody waits for is given up.
     package var downloadDeadline: Duration = .seconds(30)
+    /// How long after a document came without a checksum that is counted, at the earliest.
+    package var checksumRest: Duration = .seconds(10)
     /// How long a snapshot waits for an application's claim before it is put off.
     package var claimDeadline: Duration = .seconds(10)
     /// Longest time between two attempts.

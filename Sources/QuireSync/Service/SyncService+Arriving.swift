@@ -47,13 +47,18 @@ extension SyncService {
         } catch {
             guard error.remedy == .offline || error.remedy == .cancelled else {
                 logger.info("a document was not looked at by itself", metadata: ["error": "\(error.message)"])
-                _ = await engine.round(isUrgent: true, pulls: true)
-                return
+                return try await pull(path, engine)
             }
             if error.remedy == .offline { engine.disconnected(error.message) }
             throw MaterializeError(errno: error.errno, message: error.message)
         }
-        _ = await engine.round(isUrgent: true, pulls: true)
+        try await pull(path, engine)
+    }
+
+    private func pull(_ path: RelativePath, _ engine: SyncEngine) async throws(MaterializeError) {
+        do throws(SyncFailure) { try await engine.pullForReader(of: path) } catch {
+            throw MaterializeError(errno: error.errno, message: error.message)
+        }
     }
 
     /// What the kernel reads first.

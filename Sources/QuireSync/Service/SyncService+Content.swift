@@ -37,7 +37,10 @@ extension SyncService: ContentSource {
                 last = failure
                 if failure.remedy == .look, attempt == 0 {
                     // It may have been renamed at the provider: find out, then try once more.
-                    _ = await engine(for: path)?.round(isUrgent: true, pulls: true)
+                    do throws(SyncFailure) { try await engine(for: path)?.pullForReader(of: path) } catch {
+                        last = error
+                        break
+                    }
                     continue
                 }
                 if failure.remedy == .offline { engine(for: path)?.disconnected(failure.message) }

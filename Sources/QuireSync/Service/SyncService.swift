@@ -210,7 +210,7 @@ package final class SyncService: Sendable {
             let reports = await roundOfAll(pulls: pulls)
             if let outcome = await outcome(reports) { return outcome }
             // The provider is listed when all is sent.
-            pulls = reports.allSatisfy { !$0.madeProgress && $0.push.waiting + $0.push.busy == 0 }
+            pulls = reports.allSatisfy { !$0.madeProgress && !$0.push.gaveWay && $0.push.waiting + $0.push.busy == 0 }
             let isWaiting = !pulls || reports.contains { $0.retriesSoon || ($0.pull?.left ?? 0) > 0 }
             if isWaiting, !reports.contains(where: { $0.madeProgress || $0.push.needsLook }) {
                 // Something waits for its time, or is in use; or has failed, and is tried again with a pause.
