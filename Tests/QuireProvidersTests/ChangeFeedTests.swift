@@ -138,6 +138,26 @@ import Testing
         #expect(news.changes.keys.elementsEqual(["a"]) && !news.isEverything && reached == 1099)
     }
 
+    @Test("A store that was set back is known by the record that is gone, and goes on from the last that is there")
+    func setBack() async throws {
+        let (one, two) = (feed(), feed())
+        for _ in 0..<40 { try await one.announce(.paths(["a"])) }
+        let (cursor, old) = (
+            FeedCursor(position: 40, listing: nil).cursor, FeedCursor(position: 3, listing: nil).cursor
+        )
+        #expect(try await two.setBack(before: cursor) == nil)
+        for number in 31...40 { try await records.remove(number) }
+        #expect(try await two.setBack(before: cursor) == FeedCursor(position: 30, listing: nil).cursor)
+        try await two.announce(.paths(["b"]))
+        #expect(records.all.last == 31)
+        #expect(try await self.feed().news(after: 30).news.changes.keys.elementsEqual(["b"]))
+        // Others go on from theirs: a gap shows it still.
+        #expect(try await self.feed().setBack(before: cursor) != nil)
+        for _ in 0..<700 { try await two.announce(.paths(["a"])) }
+        for number in records.all where number < 200 { try await records.remove(number) }
+        #expect(try await self.feed().setBack(before: old) == nil)
+    }
+
     @Test("A device that was away for longer than records are kept hears of what comes after its first listing")
     func awayForLong() async throws {
         let one = feed()

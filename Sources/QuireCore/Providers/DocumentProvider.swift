@@ -34,6 +34,12 @@ public protocol DocumentProvider: Sendable {
     /// A listing that could not be read to its end throws; it is never cut short silently.
     func changes(since cursor: ChangeCursor?) async throws(ProviderError) -> RemoteChanges
 
+    /// Where to go on from, if the storage is as it was before `cursor`: it was set back, as from a backup. What is missing there
+    /// then was deleted by nobody, and what is other there is older. Nil where that is not so, or cannot be told.
+    ///
+    /// Asked after a listing of everything.
+    func setBack(before cursor: ChangeCursor) async throws(ProviderError) -> ChangeCursor?
+
     /// Tells other devices where this one has changed something, so that they need not list everything to find out; where
     /// `capabilities.announcements`.
     ///
@@ -117,6 +123,9 @@ public protocol DocumentProvider: Sendable {
 }
 
 extension DocumentProvider {
+    /// Cannot be told.
+    public func setBack(before cursor: ChangeCursor) async throws(ProviderError) -> ChangeCursor? { nil }
+
     /// Others find out by themselves.
     public func announce(_ changes: [AnnouncedChange]?) async throws(ProviderError) {}
 

@@ -152,6 +152,21 @@ final class ChangeFeed: Sendable {
         return (news, position)
     }
 
+    /// As `DocumentProvider.setBack`: the record that was read last is gone, though it is too young to have been swept.
+    func setBack(before cursor: ChangeCursor) async throws(ProviderError) -> ChangeCursor? {
+        guard let position = FeedCursor(cursor)?.position, position > 0, try await store.read(position) == nil else {
+            return nil
+        }
+        let numbers = try await store.numbers()
+        let latest = numbers.max() ?? 0
+        guard !numbers.contains(position), latest < position + Self.kept else { return nil }
+        state.withLock { state in
+            state.next = latest + 1
+            state.own = state.own.filter { $0 <= latest }
+        }
+        return FeedCursor(position: min(position, latest), listing: nil).cursor
+    }
+
     // MARK: - listings
 
     /// Whether it is time to list everything again.

@@ -2,6 +2,10 @@ package import QuireCore
 import Synchronization
 
 extension S3Provider {
+    package func setBack(before cursor: ChangeCursor) async throws(ProviderError) -> ChangeCursor? {
+        try await state.withLock { $0.feed }?.setBack(before: cursor)
+    }
+
     package func changes(since cursor: ChangeCursor?) async throws(ProviderError) -> RemoteChanges {
         try checkConnected()
         return try await FeedReader(

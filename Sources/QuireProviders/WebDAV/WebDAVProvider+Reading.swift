@@ -1,6 +1,10 @@
 package import QuireCore
 
 extension WebDAVProvider {
+    package func setBack(before cursor: ChangeCursor) async throws(ProviderError) -> ChangeCursor? {
+        try await feed?.setBack(before: cursor)
+    }
+
     package func changes(since cursor: ChangeCursor?) async throws(ProviderError) -> RemoteChanges {
         try checkConnected()
         await settleRemovals()

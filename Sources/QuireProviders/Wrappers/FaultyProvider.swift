@@ -46,6 +46,10 @@ package final class FaultyProvider: DocumentProvider {
         }
     }
 
+    package func setBack(before cursor: ChangeCursor) async throws(ProviderError) -> ChangeCursor? {
+        try await inner.setBack(before: cursor)
+    }
+
     package func changes(since cursor: ChangeCursor?) async throws(ProviderError) -> RemoteChanges {
         try await passing(.changes, nil) { () async throws(ProviderError) in try await inner.changes(since: cursor) }
     }

@@ -1,3 +1,4 @@
+import Logging
 import QuireCore
 import QuireIndex
 import QuireStore
@@ -61,8 +62,13 @@ struct PullRound: Sendable {
     private let course = RoundCourse()
     private static let longestFixpoint = 40
 
-    /// - Parameter cursor: where the last complete pull ended; nil for a whole listing.
-    func run(since cursor: ChangeCursor?) async throws -> (result: PullResult, cursor: ChangeCursor?) {
+    /// - Parameters:
+    ///   - known: where the last complete pull ended.
+    ///   - isWhole: all is to be listed.
+    func run(
+        since known: ChangeCursor?, isWhole: Bool
+    ) async throws -> (result: PullResult, cursor: ChangeCursor?) {
+        let cursor = isWhole ? nil : known
         context.touched.clear()
         let changes = try await context.ask { () throws(ProviderError) in
             try await context.provider.changes(since: cursor)
@@ -74,7 +80,10 @@ struct PullRound: Sendable {
             return (result, next ?? cursor)
         case .everything(let items, let next):
             context.recentUploads.look(at: items)
-            return (try await apply(listing(items, isWhole: true)), next)
+            let setBack = try await setBack(before: known)
+            var round = self
+            round.isHolding = isHolding || setBack != nil
+            return (try await round.apply(listing(items, isWhole: true)), setBack ?? next)
         case .changes(let changed, let removed, let next):
             context.recentUploads.look(at: changed)
             var round = self
@@ -83,6 +92,23 @@ struct PullRound: Sendable {
             keep(besides: Told(changed, removed), in: &result)
             return (result, next)
         }
+    }
+
+    /// Where to go on from, if the provider was set back: then no deletion is believed, and versions are kept of what is replaced.
+    private func setBack(before known: ChangeCursor?) async throws(SyncFailure) -> ChangeCursor? {
+        var back: ChangeCursor?
+        if let known {
+            back = try await context.ask { () throws(ProviderError) in
+                try await context.provider.setBack(before: known)
+            }
+        }
+        context.recentUploads.providerIsSetBack(back != nil)
+        if back != nil {
+            context.logger.warning(
+                "the provider is as it was at an earlier time; what is missing there stays here until that is confirmed",
+                metadata: ["provider": "\(context.container.providerName)"])
+        }
+        return back
     }
 
     private func apply(_ changed: [RemoteItem], _ removed: [RelativePath]) async throws -> PullResult {

@@ -15,6 +15,8 @@ final class RecentUploads: Sendable {
         var present: Set<ProviderVersion> = []
         /// When documents that were removed elsewhere were kept.
         var kept: [Duration] = []
+        /// What the provider has is older than what is here.
+        var isSetBack = false
     }
 
     /// Innermost lock: nothing else is taken while it is held.
@@ -52,11 +54,15 @@ final class RecentUploads: Sendable {
         }
     }
 
+    /// Whether the provider was set back before its last listing: whatever that replaces is newer.
+    func providerIsSetBack(_ isSetBack: Bool) { state.withLock { $0.isSetBack = isSetBack } }
+
     /// Whether a version was sent a while ago, and is not known to be at the provider under some name.
     ///
     /// - Parameter isRemoved: the provider has nothing of it, rather than something else.
     func isMissing(_ version: ProviderVersion, isRemoved: Bool, now: Duration) -> Bool {
         state.withLock { state in
+            if state.isSetBack, !isRemoved { return true }
             guard let sent = state.sent[version], now - sent < Self.span, !state.present.contains(version) else {
                 return false
             }

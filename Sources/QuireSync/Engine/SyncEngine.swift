@@ -386,7 +386,7 @@ final class SyncEngine: Sendable {
             let round = PullRound(
                 context: context, confirmed: confirmed, held: former.held, isHolding: wasHolding,
                 isToldAll: former.heldCursor == nil && !context.provider.capabilities.announcements)
-            let (result, next) = try await round.run(since: whole ? nil : former.heldCursor ?? cursor)
+            let (result, next) = try await round.run(since: former.heldCursor ?? cursor, isWhole: whole)
             if result.isComplete, next != cursor { try await context.index.setValue(key, next?.rawValue) }
             if result.held.isEmpty == wasHolding, !result.seeksHeld {
                 try await context.index.setValue(holdingKey, wasHolding ? nil : "\(result.held.count)")

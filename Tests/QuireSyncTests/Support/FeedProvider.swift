@@ -9,6 +9,7 @@ final class FeedProvider: DocumentProvider {
         var changed: [RemoteItem] = []
         var removed: [RelativePath] = []
         var listings = 0
+        var isSetBack = false
     }
 
     private let inner: any DocumentProvider
@@ -25,6 +26,19 @@ final class FeedProvider: DocumentProvider {
 
     /// How often everything was listed.
     var listings: Int { state.withLock { $0.listings } }
+
+    /// All there is, is older than what was told before.
+    func setBack() {
+        state.withLock { $0.isSetBack = true }
+        expectListing()
+    }
+
+    func setBack(before cursor: ChangeCursor) async throws(ProviderError) -> ChangeCursor? {
+        state.withLock { state in
+            defer { state.isSetBack = false }
+            return state.isSetBack ? ChangeCursor("set back") : nil
+        }
+    }
 
     /// The next question is answered with all there is.
     func expectListing() { state.withLock { $0.isListingDue = true } }
