@@ -32,7 +32,8 @@ struct SetupServiceTests {
         let service = SetupService(
             location: location,
             index: DriveIndex(index: index, tree: try home.openStore(), logger: Logger(label: "test")),
-            keeper: { nil }, reset: reset
+            keeper: { nil }, reset: reset,
+            renewal: SecretRenewal(configuration: reset.configuration, known: { _ in nil }, use: { _, _ in })
         ) { configuration, commit in
             following.withLock { following in
                 following.met = following.met || following.isUnderWay

@@ -80,6 +80,25 @@ struct DriveSetup: Sendable {
         return (configuration, messages)
     }
 
+    /// Keeps another secret for a provider than before.
+    ///
+    /// - Returns: what there is to say.
+    func keep(_ change: SecretRenewal.Change) async throws(QuireError) -> [String] {
+        let name = change.provider
+        let former = try location.configuration.read()?.configuration.provider(named: name)?.secretPlace ?? .file
+        let place = try await secrets.keep(change.secret, of: name, in: change.place)
+        guard place != former else { return [] }
+        _ = try await takingBack(place, of: name) { () throws(QuireError) in
+            try location.configuration.update { configuration throws(QuireError) in
+                guard configuration.provider(named: name) != nil else { throw .noProvider(named: name) }
+                configuration.setSecretPlace(place, of: name)
+            }
+        }
+        // The new one is in use by now.
+        do throws(QuireError) { try await secrets.remove(of: name, in: former) } catch { return [error.description] }
+        return []
+    }
+
     /// Runs `body`, and forgets the secret that was just kept when that fails.
     private func takingBack(
         _ place: SetupMethods.SecretPlace?, of name: String, _ body: () throws(QuireError) -> Configuration
@@ -159,13 +178,22 @@ struct DriveSetup: Sendable {
 }
 
 extension Configuration {
+    /// Notes who keeps a provider's secret.
+    mutating func setSecretPlace(_ place: SetupMethods.SecretPlace, of name: String) {
+        for index in providers.indices where providers[index].name == name {
+            providers[index].secretPlace = place == .service ? place : nil
+        }
+    }
+
     /// Adds a provider at a URL where none is yet.
     fileprivate mutating func add(
         _ provider: SetupMethods.Provider, url: String, secretPlace: SetupMethods.SecretPlace? = nil
     ) throws(QuireError) {
         if let other = providers.first(where: { $0.url == url }) {
+            let renewal = url.hasPrefix("folder:") ? "" : "; a new secret goes to `quire provider secret \(other.name)`"
             throw QuireError(
-                .usage, "\(other.name) keeps documents at \(url) already", remedy: "Choose another folder or account")
+                .usage, "\(other.name) keeps documents at \(url) already",
+                remedy: "Choose another folder or account\(renewal)")
         }
         try add(
             Provider(

@@ -114,4 +114,27 @@ struct S3AnswerTests {
         #expect(code("SignatureDoesNotMatch") == .unavailable && code("QuotaExceeded") == .noSpace)
         #expect(code("InternalError") == nil)
     }
+
+    @Test(
+        "Keys that are refused are Quire's to renew, except where others keep them",
+        arguments: [
+            ("403 Forbidden", "<Error><Code>InvalidAccessKeyId</Code></Error>"), ("401 Unauthorized", ""),
+        ])
+    func refusedKeys(status: String, body: String) async throws {
+        let server = try LoopbackServer(steps: [{ peer, _ in peer.answer(status, [], body) }])
+        let address = S3Address(
+            endpoint: HTTPOrigin(isSecure: false, host: "127.0.0.1", port: server.port), bucket: "b", prefix: "")
+        let own = S3Signer(S3Credentials(accessKey: "k", secretKey: "s"), region: "us-east-1")
+        let others = S3RenewedSigner(region: "us-east-1", remedy: "write them into a file") {
+            S3Credentials(accessKey: "k", secretKey: "s")
+        }
+        func refusal(_ signer: any HTTPAuthorizer) async -> ProviderError? {
+            await #expect(throws: ProviderError.self) {
+                _ = try await S3Client(address, signer: signer).get([0x61], limit: 10)
+            }
+        }
+        #expect(await refusal(own)?.isSecretRefused == true)
+        let error = await refusal(others)
+        #expect(error?.isSecretRefused == false && error?.message.hasSuffix("; write them into a file") == true)
+    }
 }
