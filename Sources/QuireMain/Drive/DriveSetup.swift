@@ -8,6 +8,8 @@ import QuireStore
 /// Callers hold the home's lock, so that changes do not meet.
 struct DriveSetup: Sendable {
     let location: HomeLocation
+    /// The type of the filesystem that a folder is on (`linux/magic.h`); nil where that cannot be told.
+    var filesystem: @Sendable (_ folder: String) -> Int? = { FolderLock.filesystem(at: $0) }
 
     /// The configuration; a new home's where there is no drive yet, which is written.
     ///
@@ -74,10 +76,20 @@ struct DriveSetup: Sendable {
                 "the Secret Service keeps the secret: while that is locked, changes wait on this device "
                     + "(--secret-in file keeps it in the home instead)")
         }
-        if let folder = ProviderURL.folder(url), access(folder, F_OK) != 0 {
-            messages.append("the folder \(folder) is not there yet; until it is, changes wait on this device")
-        }
+        if let folder = ProviderURL.folder(url) { messages += words(folder) }
         return (configuration, messages)
+    }
+
+    /// What there is to say of a folder that documents are to be kept in.
+    private func words(_ folder: String) -> [String] {
+        guard access(folder, F_OK) == 0 else {
+            return ["the folder \(folder) is not there yet; until it is, changes wait on this device"]
+        }
+        guard let filesystem = filesystem(folder), FolderLock.mayBeOfThisMachineOnly(on: filesystem) else { return [] }
+        return [
+            "the folder \(folder) is on FUSE, as sshfs is: its lock may be of this machine only, and what other machines write "
+                + "meanwhile may be overwritten"
+        ]
     }
 
     /// Keeps another secret for a provider than before.

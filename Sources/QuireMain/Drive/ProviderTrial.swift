@@ -30,7 +30,7 @@ struct ProviderTrial: Sendable {
                     + "overwrite each other",
                 remedy: "Choose another provider, or add it all the same with --accept-lossy")
         }
-        return [Self.words(capabilities, hasQuota: free != nil, locksThisMachine: url.mayLockThisMachineOnly)]
+        return [Self.words(capabilities, hasQuota: free != nil)]
     }
 
     /// Makes sure that the secret leads to the store that is known; to any where none is.
@@ -49,16 +49,10 @@ struct ProviderTrial: Sendable {
     }
 
     /// What a provider can do, in a few words.
-    ///
-    /// - Parameter locksThisMachine: other machines may know nothing of its lock.
-    static func words(
-        _ capabilities: ProviderCapabilities, hasQuota: Bool, locksThisMachine: Bool = false
-    ) -> String {
+    private static func words(_ capabilities: ProviderCapabilities, hasQuota: Bool) -> String {
         let writes =
             switch capabilities.conditionalWrites {
             case .atomic: "atomic"
-            case .locked where locksThisMachine:
-                "by lock, perhaps of this machine only: what other machines write meanwhile may be overwritten"
             case .locked: "by lock"
             case .detected: "no, it may lose an update"
             case .untried: "not known, it has no room to try"

@@ -21,11 +21,15 @@ struct SetupService: Sendable {
     /// Taken for the whole of a change: until the drive follows it, and with the reading that it is made from.
     private let gate = AsyncGate()
 
+    /// - Parameter filesystem: as `DriveSetup.filesystem`; nil: as the system tells it.
     init(
-        location: HomeLocation, index: DriveIndex, keeper: @escaping @Sendable () async throws -> String?,
+        location: HomeLocation, filesystem: (@Sendable (String) -> Int?)? = nil, index: DriveIndex,
+        keeper: @escaping @Sendable () async throws -> String?,
         reset: StoreReset, renewal: SecretRenewal, apply: @escaping Apply
     ) {
-        self.setup = DriveSetup(location: location)
+        var setup = DriveSetup(location: location)
+        if let filesystem { setup.filesystem = filesystem }
+        self.setup = setup
         self.index = index
         self.keeper = keeper
         self.apply = apply
