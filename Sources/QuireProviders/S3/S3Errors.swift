@@ -25,6 +25,10 @@ enum S3Errors {
         ) -> ProviderError {
             ProviderError(kind, "\(what): \(reason)", cause: words(answer), isSecretRefused: isSecretRefused)
         }
+        // Which region requests are signed for is part of that header.
+        if code == "AuthorizationHeaderMalformed", let region = values["Region"].flatMap(ServerWords.shortened) {
+            return error(.unavailable, "the store is in the region \(region); write ?region=\(region) into its URL")
+        }
         switch code {
         case "NoSuchBucket": return error(.unavailable, "there is no such bucket any more")
         case "NoSuchUpload": return gone(answer, what)

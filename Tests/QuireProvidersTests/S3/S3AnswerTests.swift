@@ -115,6 +115,22 @@ struct S3AnswerTests {
         #expect(code("InternalError") == nil)
     }
 
+    @Test("A wrong region is told with the one that the store names; where it names none, the header's keys are wrong")
+    func region() {
+        func error(_ region: String) -> ProviderError? {
+            let words = "The authorization header is malformed; the region 'us-east-1' is wrong; expecting 'eu-west-3'"
+            let body = "<Error><Code>AuthorizationHeaderMalformed</Code><Message>\(words)</Message>\(region)</Error>"
+            return S3Errors.error(HTTPAnswer(status: 400, body: Array(body.utf8)), "the store cannot be used")
+        }
+        let wrong = error("<Region>eu-west-3</Region>")
+        #expect(
+            wrong?.message == "the store cannot be used: the store is in the region eu-west-3; write ?region=eu-west-3 "
+                + "into its URL")
+        #expect(wrong?.code == .unavailable && wrong?.isSecretRefused == false)
+        #expect(wrong?.cause?.contains("expecting 'eu-west-3'") == true)
+        #expect(error("")?.isSecretRefused == true)
+    }
+
     @Test(
         "Keys that are refused are Quire's to renew, except where others keep them",
         arguments: [
