@@ -54,12 +54,6 @@ package struct ProviderURL: Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    /// Whether a write under its lock may be safe among this machine's programs only; false where that cannot be told.
-    package var mayLockThisMachineOnly: Bool {
-        guard case .folder(let path) = kind else { return false }
-        return FolderLock.mayBeOfThisMachineOnly(at: path)
-    }
-
     /// Who asks, where a secret belongs to a name; nil for a folder, and where the secret is all there is.
     package var user: String? {
         switch kind {

@@ -7,20 +7,6 @@ import Testing
 
 @Suite("Output")
 struct OutputTests {
-    @Test("What is tried of a provider says where its lock may be of this machine only")
-    func localLock() {
-        var capabilities = ProviderCapabilities(
-            conditionalWrites: .locked, stableIdentifiers: false, directoryMoves: true, symlinks: true,
-            attributes: true, arbitraryNames: true)
-        func words(_ locksThisMachine: Bool) -> String {
-            ProviderTrial.words(capabilities, hasQuota: false, locksThisMachine: locksThisMachine)
-        }
-        #expect(words(false).hasPrefix("conditional writes: by lock; "))
-        #expect(words(true).hasPrefix("conditional writes: by lock, perhaps of this machine only: "))
-        capabilities.conditionalWrites = .atomic
-        #expect(words(true).hasPrefix("conditional writes: atomic; "))
-    }
-
     @Test(
         "Manifest lines are escaped as sha256sum does",
         arguments: [

@@ -32,7 +32,8 @@ struct SetupServiceTests {
         let service = SetupService(
             location: location,
             index: DriveIndex(index: index, tree: try home.openStore(), logger: Logger(label: "test")),
-            keeper: { nil }, reset: reset
+            keeper: { nil }, reset: reset,
+            renewal: SecretRenewal(configuration: reset.configuration, known: { _ in nil }, use: { _, _ in })
         ) { configuration, commit in
             following.withLock { following in
                 following.met = following.met || following.isUnderWay
@@ -65,5 +66,35 @@ struct SetupServiceTests {
         let (met, last) = following.withLock { ($0.met, $0.last) }
         #expect(!met)
         #expect(try last == location.configuration.read()?.configuration)
+    }
+
+    @Test(
+        "say of a folder that is added where its lock may be of this machine only",
+        arguments: [(0x6573_5546, true), (0xEF53, false), (nil, false)] as [(Int?, Bool)])
+    func localLock(filesystem: Int?, isTold: Bool) async throws {
+        let directory = try TemporaryDirectory()
+        let folder = try directory.make("folder")
+        let location = try HomeLocation(
+            option: directory.path + "/home", environment: { _ in nil }, workingDirectory: "/")
+        let home = DriveHome(path: location.home)
+        try home.createLayout()
+        let configuration = try DriveSetup(location: location).openOrCreate().configuration
+        let (index, _) = try MetadataIndex.open(at: home.indexPath, driveRoot: home.storePath)
+        defer { index.close() }
+        let service = SetupService(
+            location: location, filesystem: { $0 == folder ? filesystem : 0xEF53 },
+            index: DriveIndex(index: index, tree: try home.openStore(), logger: Logger(label: "test")),
+            keeper: { nil },
+            reset: StoreReset(containers: { _ in [] }, configuration: { configuration }, reset: { _ in }),
+            renewal: SecretRenewal(configuration: { configuration }, known: { _ in nil }, use: { _, _ in })
+        ) { _, _ in [] }
+        var methods = MethodTable()
+        service.addMethods(to: &methods)
+        let parameters = SetupMethods.ProviderAdd.Parameters(name: "far", url: "folder:\(folder)", isDefault: false)
+        let messages = try await LocalCaller(methods: methods).call(
+            SetupMethods.ProviderAdd.self, parameters, onPartial: nil
+        ).messages
+        #expect(messages.count == (isTold ? 1 : 0))
+        #expect(messages.allSatisfy { $0.contains("its lock may be of this machine only") })
     }
 }

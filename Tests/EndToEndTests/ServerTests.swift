@@ -265,6 +265,46 @@ extension EndToEnd {
             }
         }
 
+        @Test(
+            "A changed password is renewed with the drive mounted and with it stopped; a wrong one changes nothing",
+            arguments: servers.filter { $0 != "moto" })
+        func renewing(server: String) async throws {
+            let account = try await StorageServers.account(server)
+            try await Workspace.use { workspace in
+                let drive = try await workspace.drive(at: account, "one")
+                try await drive.mount()
+                try await drive.sh("echo one > doc")
+                try await drive.sync()
+                // As after it was changed at the server.
+                let secret = "\(drive.home)/secrets/\(server)"
+                try await drive.unmount()
+                try await workspace.sh("echo former-word > '\(secret)'")
+                try await drive.mount()
+                try await drive.sh("echo two > doc")
+                #expect(await drive.quire("sync", "--timeout", "20").status == 75)
+                let status = try await drive.quire("status").require(0).output
+                #expect(status.contains("renew it: `quire provider secret \(server)`"), "\(status)")
+                let wrong = await drive.renew(account, secret: "wrong-word")
+                #expect(wrong.status == 69 && wrong.errors.contains("othing was changed"), "\(wrong.errors)")
+                #expect(!wrong.errors.contains("wrong-word"))
+                #expect(try await workspace.sh("cat '\(secret)'") == "former-word\n")
+                let renewed = try await drive.renew(account).require(0)
+                #expect(!(renewed.output + renewed.errors).contains(StorageServers.secret))
+                try await drive.sync()
+                #expect(try await workspace.sh("stat -c %a '\(secret)'") == "600\n")
+
+                try await drive.unmount()
+                try await workspace.sh("echo former-word > '\(secret)'")
+                #expect(await drive.renew(account, secret: "wrong-word").status == 69)
+                try await drive.renew(account).require(0)
+                try await drive.mount()
+                try await drive.sh("echo three > doc")
+                try await drive.sync()
+                #expect(
+                    try await workspace.sh("grep -r '\(StorageServers.secret)' '\(drive.home)' -l") == "\(secret)\n")
+            }
+        }
+
         @Test("A server at which an update may be lost is refused, and added when that is accepted", arguments: lossy)
         func acceptLossy(server: String) async throws {
             let account = try await StorageServers.account(server)

@@ -96,6 +96,54 @@ import Testing
         #expect(try await device.service.evict("moved") == 1)
     }
 
+    @Test(
+        "An eviction of a directory counts what goes and names what stays: ten at most, and how many more",
+        arguments: [3, 12])
+    func evictDirectory(edited: Int) async throws {
+        let paths = (10..<30).map { RelativePath(stringLiteral: "d/\($0)") }
+        memory.edit { contents in for path in paths { contents.write(path, "text") } }
+        let (device, _) = try await device()
+        try await device.service.download("d")
+        for path in paths.prefix(edited) { try device.write(path, "edited here") }
+        let eviction = try await device.service.evictAll("d")
+        #expect(eviction.files == paths.count - edited)
+        #expect(eviction.refused.count == min(edited, 10) && eviction.more == max(0, edited - 10))
+        #expect(Set(eviction.refused.map(\.path)).isSubset(of: paths.prefix(edited)))
+        for refusal in eviction.refused {
+            #expect(refusal.error.message.hasPrefix("\(refusal.path) has content that is not at the provider yet"))
+        }
+    }
+
+    @Test(
+        "A download that fails says whether to try again, and else what is to be done",
+        arguments: [
+            (.unavailable, .temporary, "Try again when the provider can be reached."),
+            (.failed, .temporary, "Try again."),
+            (.noSpace, .failed, "Make room on this device, as with `quire evict`."),
+            (.notFound, .notFound, "See what became of it with `quire sync`."), (.corrupt, .failed, nil),
+            (.permissionDenied, .failed, nil), (.unsupported, .failed, nil),
+        ] as [(ProviderError.Code, QuireError.Code, String?)])
+    func failures(code: ProviderError.Code, told: QuireError.Code, remedy: String?) async throws {
+        let (device, faulty) = try await device()
+        let failure = ProviderError(code, "the words for it")
+        faulty.inject(Fault(.fetch, .failBefore(failure), times: nil))
+        for call in [{ _ = try await $0.download("doc") }, { try await $0.pin("doc") }]
+            as [@Sendable (SyncService) async throws -> Void]
+        {
+            let error = await #expect(throws: QuireError.self) { try await call(device.service) }
+            #expect(error?.code == told && error?.remedy == remedy, "\(String(describing: error))")
+            #expect(error?.message.contains("the words for it") == true)
+        }
+    }
+
+    @Test("A download of what is nowhere is not told to be tried again")
+    func nowhere() async throws {
+        let (device, _) = try await device()
+        let container = try #require(device.service.engines.first).context.container
+        let error = QuireError(SyncFailure.contentIsNowhere("doc", container))
+        #expect(error.code == .failed && error.remedy == nil)
+    }
+
     @Test("Whoever asks for a download hears how much has arrived, from nothing to all, and never less than before")
     func progress() async throws {
         memory.edit {

@@ -37,6 +37,35 @@ import Testing
     }
 
     @Test(
+        "A secret that is refused is told with the command that renews it, whatever was tried",
+        arguments: [ProviderCall.connect, .changes, .put, .delete, .fetch])
+    func secretRefused(call: ProviderCall) async throws {
+        memory.edit { $0.write("far", "text") }
+        let faulty = FaultyProvider(memory)
+        let device = try Device("one", provider: faulty, clock: clock)
+        try device.write("doc", "text")
+        #expect(await device.sync() == .settled)
+        let refusal = ProviderError(
+            .unavailable, "it does not accept the secret", cause: "401", isSecretRefused: true)
+        faulty.inject(Fault(call, .failBefore(refusal), times: nil))
+        let engine = try #require(device.service.engines.first)
+        var message: String?
+        switch call {
+        case .connect: engine.disconnected("")
+        case .put: try device.write("doc", "other")
+        case .delete: try device.remove("doc")
+        case .fetch:
+            let error = await #expect(throws: QuireError.self) { try await device.service.download("far") }
+            message = error?.message
+        default: break
+        }
+        if call != .fetch, case .unreachable(let words, _) = await device.sync() { message = words }
+        let name = engine.context.container.providerName
+        let words = "it does not accept the secret; renew it: `quire provider secret \(name)` (401)"
+        #expect(message?.contains(words) == true, "\(message ?? "nothing was told")")
+    }
+
+    @Test(
         "A pause is as long as ever where the clock is set back meanwhile",
         arguments: [(ProviderCall.changes, ProviderError.Code.failed), (.put, .failed), (.put, .noSpace)])
     func clockSetBack(call: ProviderCall, code: ProviderError.Code) async throws {

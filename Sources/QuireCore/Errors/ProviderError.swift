@@ -28,12 +28,17 @@ public struct ProviderError: Error, Sendable, CustomStringConvertible {
     public let cause: String?
     /// Another store was found than the one that was expected, or none: it may have been begun anew there.
     package let isOtherStore: Bool
+    /// The server does not take the secret that Quire keeps for it: its user may give another.
+    package let isSecretRefused: Bool
 
-    package init(_ code: Code, _ message: String, cause: String? = nil, isOtherStore: Bool = false) {
+    package init(
+        _ code: Code, _ message: String, cause: String? = nil, isOtherStore: Bool = false, isSecretRefused: Bool = false
+    ) {
         self.code = code
         self.message = message
         self.cause = cause
         self.isOtherStore = isOtherStore
+        self.isSecretRefused = isSecretRefused
     }
 
     /// Whether trying again later may succeed without anybody's doing.

@@ -40,10 +40,13 @@ package struct MaterializeError: Error, Sendable {
     /// What the program that opened the file gets: ENETUNREACH, ETIMEDOUT, ENOSPC, ENOENT, ESTALE, EIO, EINTR.
     package var errno: Int32
     package var message: String
+    /// Trying again later may succeed without anybody's doing.
+    package var isPassing: Bool
 
-    package init(errno: Int32, message: String) {
+    package init(errno: Int32, message: String, isPassing: Bool = true) {
         self.errno = errno
         self.message = message
+        self.isPassing = isPassing
     }
 }
 

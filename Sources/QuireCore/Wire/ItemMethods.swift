@@ -94,12 +94,15 @@ package enum ItemMethods {
     package struct ContentOutcome: Codable, Sendable {
         /// Files that were changed.
         package var files: Int
-        /// Files that were left as they are, each with the reason.
+        /// Files that were left as they are, each with the reason; ten at most.
         package var refused: [Refusal]
+        /// How many more were left so; missing where there are none.
+        package var refusedMore: Int?
 
-        package init(files: Int = 0, refused: [Refusal] = []) {
+        package init(files: Int = 0, refused: [Refusal] = [], refusedMore: Int? = nil) {
             self.files = files
             self.refused = refused
+            self.refusedMore = refusedMore
         }
     }
 

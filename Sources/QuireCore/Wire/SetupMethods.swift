@@ -118,6 +118,27 @@ package enum SetupMethods {
         package typealias Result = Outcome
     }
 
+    /// Has another secret used for a provider from now on, once it was tried. One that is refused changes nothing.
+    package enum ProviderSecret: WireMethod {
+        package static let name = "provider.secret"
+
+        package struct Parameters: Codable, Sendable {
+            package var name: String
+            /// A password or token. In no answer and no log.
+            package var secret: String
+            /// Who is to keep it; nil: who kept the former one.
+            package var secretPlace: SecretPlace?
+
+            package init(name: String, secret: String, secretPlace: SecretPlace? = nil) {
+                self.name = name
+                self.secret = secret
+                self.secretPlace = secretPlace
+            }
+        }
+
+        package typealias Result = Outcome
+    }
+
     /// How fast content goes to providers and comes from them; the answer says how fast it does from then on.
     package enum Limit: WireMethod {
         package static let name = "limit"

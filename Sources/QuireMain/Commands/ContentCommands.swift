@@ -17,7 +17,8 @@ extension ContentCommand {
         var isComplete = true
         for path in try drive.targets(paths) {
             let outcome = try await drive.caller.call(Method.self, ItemMethods.Target(path: path))
-            for refusal in outcome.refused { Output.message("\(refusal.path.path): \(refusal.message)") }
+            for refusal in outcome.refused { Output.message(refusal.message) }
+            if let more = outcome.refusedMore { Output.message("and \(more) more") }
             isComplete = isComplete && outcome.refused.isEmpty
         }
         if !isComplete { throw ExitCode(1) }
@@ -44,7 +45,7 @@ struct Evict: ContentCommand {
         commandName: "evict", abstract: "Free the space of documents that the provider has.",
         discussion: """
             Size, times and names stay; opening a document brings its content back. Documents that are not uploaded, are open, \
-            or are pinned keep their content, and are named.
+            or are pinned keep their content, and are named: ten for each path, and how many more.
             """)
 
     @OptionGroup var home: HomeOptions

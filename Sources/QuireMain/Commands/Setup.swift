@@ -5,9 +5,9 @@ import QuireProviders
 
 struct Provider: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "provider", abstract: "Add, list, reset and remove providers.",
+        commandName: "provider", abstract: "Add, list, renew, reset and remove providers.",
         discussion: "A provider keeps documents beyond this device. Works with the daemon stopped, too.",
-        subcommands: [Add.self, List.self, Reset.self, Remove.self])
+        subcommands: [Add.self, List.self, Secret.self, Reset.self, Remove.self])
 
     struct Add: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
@@ -69,6 +69,42 @@ struct Provider: AsyncParsableCommand {
                     Output.line("\(provider.name)  \(provider.url)\(provider.isDefault ? "  (default)" : "")")
                 }
             }
+        }
+    }
+
+    struct Secret: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "secret", abstract: "Give a provider's new password, secret key or token.",
+            discussion: """
+                It is asked for, or taken from QUIRE_SECRET, and tried: one that the server refuses, or that leads to another \
+                store than the drive's, changes nothing. A mounted drive uses it at once. It is kept where the former one was; \
+                --secret-in chooses another place.
+                """)
+
+        @OptionGroup var home: HomeOptions
+
+        @Argument(help: "The provider's name.")
+        var name: String
+
+        @Option(help: "Who keeps the secret: file (in the home, mode 0600) or service (the Secret Service).")
+        var secretIn: SetupMethods.SecretPlace?
+
+        func run() async throws {
+            let drive = try await DriveSession.daemonOrStopped(home)
+            let providers = try await drive.caller.call(SetupMethods.ProviderList.self).providers
+            guard let provider = providers.first(where: { $0.name == name }) else {
+                throw QuireError.noProvider(named: name)
+            }
+            let url = try QuireProviders.ProviderURL(provider.url)
+            try SecretRenewal.requireSecret(of: name, url)
+            guard let secret = try SecretPrompt.secret(for: url) else {
+                throw QuireError(
+                    .usage, "no secret was given for \(name)", remedy: "Give it in QUIRE_SECRET, or at a terminal")
+            }
+            let outcome = try await drive.caller.call(
+                SetupMethods.ProviderSecret.self,
+                SetupMethods.ProviderSecret.Parameters(name: name, secret: secret, secretPlace: secretIn))
+            for message in outcome.messages { Output.message(message) }
         }
     }
 

@@ -55,8 +55,12 @@ struct StoppedDrive: DriveCaller {
         let reset = StoreReset(
             containers: { try await binding.containers(of: $0, configuration) }, configuration: { configuration },
             reset: { try await binding.reset($0, configuration) })
+        let renewal = SecretRenewal(
+            configuration: { configuration }, known: { try await binding.known(of: $0, configuration) },
+            use: { _, keep in try await keep() })
         SetupService(
-            location: location, index: index, keeper: { try await binding.keeper(configuration) }, reset: reset
+            location: location, index: index, keeper: { try await binding.keeper(configuration) }, reset: reset,
+            renewal: renewal
         ) {
             changed, commit in
             try Self.makeDirectories(changed, besides: configuration, in: index.tree)

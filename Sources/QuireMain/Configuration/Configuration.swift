@@ -75,10 +75,13 @@ extension Configuration {
                 .usage, "\"\(provider.name)\" cannot be a provider's name",
                 remedy: "Use letters, digits, `-` and `_`, at most 60")
         }
-        guard self.provider(named: provider.name) == nil else {
+        if let former = self.provider(named: provider.name) {
+            let renewal =
+                former.url.hasPrefix("folder:") ? "" : "; a new secret goes to `quire provider secret \(former.name)`"
             throw QuireError(
                 .usage, "a provider named \(provider.name) exists already",
-                remedy: "Choose another name, or remove it first with `quire provider remove \(provider.name)`")
+                remedy:
+                    "Choose another name, or remove it first with `quire provider remove \(provider.name)`\(renewal)")
         }
         var provider = provider
         provider.isDefault = provider.isDefault || providers.isEmpty

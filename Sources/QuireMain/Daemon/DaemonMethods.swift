@@ -25,7 +25,7 @@ struct DaemonMethods {
         addThumbnails(to: &methods)
         let home = parts.home.location.home
         CheckMethods(index: parts.index, secrets: ProviderSecrets(home: home), stores: KnownStores(home: home)) {
-            parts.home.configuration
+            await parts.live.running
         }.addMethods(to: &methods)
         CoordinationService(
             coordinator: parts.coordinator, logger: logger,

@@ -95,10 +95,14 @@ struct DriveParts: Sendable {
         let reset = StoreReset(
             containers: { try await binding.containers(of: $0, live.running) }, configuration: { await live.running },
             reset: { try await live.reset($0.name) })
+        let renewal = SecretRenewal(
+            configuration: { await live.running }, known: { try await binding.known(of: $0, live.running) },
+            use: { try await live.useSecret($0, $1) })
         return DriveParts(
             home: home, index: index, coordinator: coordinator, mount: mount, sync: sync, view: view,
             setup: SetupService(
-                location: home.location, index: index, keeper: { configuration.defaultProvider?.name }, reset: reset
+                location: home.location, index: index, keeper: { configuration.defaultProvider?.name }, reset: reset,
+                renewal: renewal
             ) { try await live.apply($0, $1) },
             live: live,
             versions: VersionService(view: view, versions: home.home.keptVersions, staging: home.home.staging),

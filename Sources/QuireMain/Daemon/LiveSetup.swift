@@ -72,6 +72,27 @@ actor LiveSetup {
         running = following
     }
 
+    /// Has a provider's secret used by the running drive once `commit` has kept it. Where this throws, the drive runs on with the
+    /// former one.
+    func useSecret(
+        _ change: SecretRenewal.Change, _ commit: @escaping @Sendable () async throws -> Void
+    ) async throws {
+        try await gate.run { @Sendable in try await self.renew(change, commit) }
+    }
+
+    private func renew(_ change: SecretRenewal.Change, _ commit: @Sendable () async throws -> Void) async throws {
+        var following = running
+        following.setSecretPlace(change.place, of: change.provider)
+        let containers = try factory.containers(following, renewed: change)
+        // One that keeps nothing yet has no engine that would have to begin anew.
+        if containers.contains(where: { $0.providerName == change.provider }) {
+            try await sync.replaceContainers(containers, after: commit)
+        } else {
+            try await commit()
+        }
+        running = following
+    }
+
     /// Gives directories to the containers that are new. Nothing is sent or brought here meanwhile.
     private func place(
         _ following: Configuration, _ containers: [SyncedContainer], _ commit: @Sendable () async throws -> Void

@@ -101,6 +101,16 @@ struct ProviderBinding: Sendable {
         return found
     }
 
+    /// What a provider's store has to call itself, as far as is known: by the configuration, by its URL, or by what it keeps.
+    func known(of provider: Configuration.Provider, _ configuration: Configuration) async throws -> String? {
+        if let expected = try expected(of: provider) { return expected }
+        for container in try await containers(of: provider, configuration) {
+            let binding = try await binding(of: container)
+            if let identity = binding?.identity, binding?.url == provider.url { return identity }
+        }
+        return nil
+    }
+
     /// Has whatever store is found at a provider's URL next be the one that the containers are kept by. Nothing is known of
     /// it: what is here goes there, and what is there comes here.
     ///

@@ -18,11 +18,11 @@ struct SyncMethods: Sendable {
             .init(files: try await service.download(target.path.path, context))
         }
         methods.on(ItemMethods.Evict.self) { target, _ in
-            do {
-                return .init(files: try await sync.evict(target.path.path))
-            } catch let error as QuireError where error.code == .notAllowed || error.code == .busy {
-                return .init(refused: [.init(path: target.path, message: error.description)])
-            }
+            let eviction = try await sync.evictAll(target.path.path)
+            return .init(
+                files: eviction.files,
+                refused: eviction.refused.map { .init(path: WirePath($0.path), message: $0.error.description) },
+                refusedMore: eviction.more > 0 ? eviction.more : nil)
         }
         methods.on(ItemMethods.Pin.self) { target, _ in
             try await sync.pin(target.path.path)

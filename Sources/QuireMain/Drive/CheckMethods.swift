@@ -9,11 +9,11 @@ struct CheckMethods: Sendable {
     let index: DriveIndex
     let secrets: ProviderSecrets
     let stores: KnownStores
-    let configuration: @Sendable () -> Configuration
+    let configuration: @Sendable () async -> Configuration
 
     init(
         index: DriveIndex, secrets: ProviderSecrets, stores: KnownStores,
-        configuration: @escaping @Sendable () -> Configuration
+        configuration: @escaping @Sendable () async -> Configuration
     ) {
         self.secrets = secrets
         self.stores = stores
@@ -52,8 +52,9 @@ struct CheckMethods: Sendable {
     private func provider() async throws -> [CheckDifference] {
         var differences: [CheckDifference] = []
         let factory = ProviderFactory(secrets: secrets, stores: stores, traffic: Traffic(), logger: index.logger)
-        try await ProviderBinding(index: index, stores: stores).takeOver(configuration())
-        for container in try factory.containers(configuration()) {
+        let configuration = await configuration()
+        try await ProviderBinding(index: index, stores: stores).takeOver(configuration)
+        for container in try factory.containers(configuration) {
             let items = try await Self.listing(of: container)
             let bases = try await index.index.baseTree(container: container.id).map(\.base)
             differences += DriveCheck.provider(bases, items, root: container.root, excluded: container.excluded)

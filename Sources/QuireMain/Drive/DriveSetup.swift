@@ -8,6 +8,8 @@ import QuireStore
 /// Callers hold the home's lock, so that changes do not meet.
 struct DriveSetup: Sendable {
     let location: HomeLocation
+    /// The type of the filesystem that a folder is on (`linux/magic.h`); nil where that cannot be told.
+    var filesystem: @Sendable (_ folder: String) -> Int? = { FolderLock.filesystem(at: $0) }
 
     /// The configuration; a new home's where there is no drive yet, which is written.
     ///
@@ -74,10 +76,39 @@ struct DriveSetup: Sendable {
                 "the Secret Service keeps the secret: while that is locked, changes wait on this device "
                     + "(--secret-in file keeps it in the home instead)")
         }
-        if let folder = ProviderURL.folder(url), access(folder, F_OK) != 0 {
-            messages.append("the folder \(folder) is not there yet; until it is, changes wait on this device")
-        }
+        if let folder = ProviderURL.folder(url) { messages += words(folder) }
         return (configuration, messages)
+    }
+
+    /// What there is to say of a folder that documents are to be kept in.
+    private func words(_ folder: String) -> [String] {
+        guard access(folder, F_OK) == 0 else {
+            return ["the folder \(folder) is not there yet; until it is, changes wait on this device"]
+        }
+        guard let filesystem = filesystem(folder), FolderLock.mayBeOfThisMachineOnly(on: filesystem) else { return [] }
+        return [
+            "the folder \(folder) is on FUSE, as sshfs is: its lock may be of this machine only, and what other machines write "
+                + "meanwhile may be overwritten"
+        ]
+    }
+
+    /// Keeps another secret for a provider than before.
+    ///
+    /// - Returns: what there is to say.
+    func keep(_ change: SecretRenewal.Change) async throws(QuireError) -> [String] {
+        let name = change.provider
+        let former = try location.configuration.read()?.configuration.provider(named: name)?.secretPlace ?? .file
+        let place = try await secrets.keep(change.secret, of: name, in: change.place)
+        guard place != former else { return [] }
+        _ = try await takingBack(place, of: name) { () throws(QuireError) in
+            try location.configuration.update { configuration throws(QuireError) in
+                guard configuration.provider(named: name) != nil else { throw .noProvider(named: name) }
+                configuration.setSecretPlace(place, of: name)
+            }
+        }
+        // The new one is in use by now.
+        do throws(QuireError) { try await secrets.remove(of: name, in: former) } catch { return [error.description] }
+        return []
     }
 
     /// Runs `body`, and forgets the secret that was just kept when that fails.
@@ -159,13 +190,22 @@ struct DriveSetup: Sendable {
 }
 
 extension Configuration {
+    /// Notes who keeps a provider's secret.
+    mutating func setSecretPlace(_ place: SetupMethods.SecretPlace, of name: String) {
+        for index in providers.indices where providers[index].name == name {
+            providers[index].secretPlace = place == .service ? place : nil
+        }
+    }
+
     /// Adds a provider at a URL where none is yet.
     fileprivate mutating func add(
         _ provider: SetupMethods.Provider, url: String, secretPlace: SetupMethods.SecretPlace? = nil
     ) throws(QuireError) {
         if let other = providers.first(where: { $0.url == url }) {
+            let renewal = url.hasPrefix("folder:") ? "" : "; a new secret goes to `quire provider secret \(other.name)`"
             throw QuireError(
-                .usage, "\(other.name) keeps documents at \(url) already", remedy: "Choose another folder or account")
+                .usage, "\(other.name) keeps documents at \(url) already",
+                remedy: "Choose another folder or account\(renewal)")
         }
         try add(
             Provider(

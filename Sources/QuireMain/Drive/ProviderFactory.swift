@@ -14,14 +14,18 @@ struct ProviderFactory: Sendable {
     let logger: Logger
 
     private func provider(
-        _ entry: Configuration.Provider, _ pace: ListingPace
+        _ entry: Configuration.Provider, _ pace: ListingPace, _ renewed: SecretRenewal.Change?
     ) throws(QuireError) -> any DocumentProvider {
         if let folder = ProviderURL.folder(entry.url) {
             return FolderProvider(root: folder, traffic: traffic, logger: logger)
         }
         let url = try QuireProviders.ProviderURL(entry.url)
+        let secret: SecretSource =
+            if let renewed, renewed.provider == entry.name { .known(renewed.secret) } else {
+                try secrets.source(of: entry)
+            }
         return url.makeProvider(
-            secret: try secrets.source(of: entry), pace: pace, traffic: traffic, logger: logger)
+            secret: secret, pace: pace, traffic: traffic, logger: logger)
     }
 
     private func identity(_ entry: Configuration.Provider, of container: ContainerID) -> KnownStore {
@@ -35,7 +39,11 @@ struct ProviderFactory: Sendable {
     }
 
     /// The containers that sync by themselves: the default one, and those with a provider of their own.
-    func containers(_ configuration: Configuration) throws(QuireError) -> [SyncedContainer] {
+    ///
+    /// - Parameter renewed: a secret in place of the one that is kept.
+    func containers(
+        _ configuration: Configuration, renewed: SecretRenewal.Change? = nil
+    ) throws(QuireError) -> [SyncedContainer] {
         guard let main = configuration.defaultProvider else {
             throw QuireError(.usage, "the configuration names no provider", remedy: "Add one with `quire provider add`")
         }
@@ -44,14 +52,14 @@ struct ProviderFactory: Sendable {
         var containers = [
             SyncedContainer(
                 id: .default, root: .root, excluded: separate.map { RelativePath([$0.name]) }, providerName: main.name,
-                provider: try provider(main, pace), identity: identity(main, of: .default))
+                provider: try provider(main, pace, renewed), identity: identity(main, of: .default))
         ]
         for container in separate {
             guard let entry = container.provider.flatMap(configuration.provider(named:)) else { continue }
             containers.append(
                 SyncedContainer(
                     id: container.id, root: RelativePath([container.name]), providerName: entry.name,
-                    provider: try provider(entry, pace), identity: identity(entry, of: container.id)))
+                    provider: try provider(entry, pace, renewed), identity: identity(entry, of: container.id)))
         }
         return containers
     }

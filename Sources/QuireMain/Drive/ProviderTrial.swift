@@ -2,13 +2,13 @@ import Logging
 import QuireCore
 import QuireProviders
 
-/// Connects to a provider that is to be added, and tells what it can do.
+/// Connects to a provider that is to be added, or is to have another secret.
 struct ProviderTrial: Sendable {
     let url: QuireProviders.ProviderURL
     let secret: String?
-    let acceptsLossy: Bool
+    var acceptsLossy = false
 
-    /// One sentence each.
+    /// Tells what it can do, one sentence each.
     ///
     /// - Throws: `.unavailable` in the server's words; `.usage` where an update may be lost and that was not accepted.
     func run() async throws(QuireError) -> [String] {
@@ -30,20 +30,29 @@ struct ProviderTrial: Sendable {
                     + "overwrite each other",
                 remedy: "Choose another provider, or add it all the same with --accept-lossy")
         }
-        return [Self.words(capabilities, hasQuota: free != nil, locksThisMachine: url.mayLockThisMachineOnly)]
+        return [Self.words(capabilities, hasQuota: free != nil)]
+    }
+
+    /// Makes sure that the secret leads to the store that is known; to any where none is.
+    ///
+    /// - Throws: `.unavailable` in the server's words, where it is another store, too.
+    func requireStore(_ known: String?) async throws(QuireError) {
+        do throws(ProviderError) {
+            _ = try await url.makeProvider(secret: .known(secret), pace: ListingPace()).connect(expected: known)
+        } catch {
+            throw QuireError(
+                .unavailable, "\(url) cannot be used with this secret: \(error.description)",
+                remedy: error.isOtherStore
+                    ? "Give the secret of the account that keeps the drive; nothing was changed"
+                    : "Nothing was changed")
+        }
     }
 
     /// What a provider can do, in a few words.
-    ///
-    /// - Parameter locksThisMachine: other machines may know nothing of its lock.
-    static func words(
-        _ capabilities: ProviderCapabilities, hasQuota: Bool, locksThisMachine: Bool = false
-    ) -> String {
+    private static func words(_ capabilities: ProviderCapabilities, hasQuota: Bool) -> String {
         let writes =
             switch capabilities.conditionalWrites {
             case .atomic: "atomic"
-            case .locked where locksThisMachine:
-                "by lock, perhaps of this machine only: what other machines write meanwhile may be overwritten"
             case .locked: "by lock"
             case .detected: "no, it may lose an update"
             case .untried: "not known, it has no room to try"

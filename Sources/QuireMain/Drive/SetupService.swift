@@ -4,6 +4,7 @@ import QuireIndex
 import QuireProviders
 import QuireStore
 import QuireSync
+import Synchronization
 
 /// Changes the drive's configuration, one change at a time, and has the running drive follow.
 struct SetupService: Sendable {
@@ -16,18 +17,24 @@ struct SetupService: Sendable {
     private let keeper: @Sendable () async throws -> String?
     private let apply: Apply
     private let stores: StoreReset
+    private let renewal: SecretRenewal
     /// Taken for the whole of a change: until the drive follows it, and with the reading that it is made from.
     private let gate = AsyncGate()
 
+    /// - Parameter filesystem: as `DriveSetup.filesystem`; nil: as the system tells it.
     init(
-        location: HomeLocation, index: DriveIndex, keeper: @escaping @Sendable () async throws -> String?,
-        reset: StoreReset, apply: @escaping Apply
+        location: HomeLocation, filesystem: (@Sendable (String) -> Int?)? = nil, index: DriveIndex,
+        keeper: @escaping @Sendable () async throws -> String?,
+        reset: StoreReset, renewal: SecretRenewal, apply: @escaping Apply
     ) {
-        self.setup = DriveSetup(location: location)
+        var setup = DriveSetup(location: location)
+        if let filesystem { setup.filesystem = filesystem }
+        self.setup = setup
         self.index = index
         self.keeper = keeper
         self.apply = apply
         self.stores = reset
+        self.renewal = renewal
     }
 
     func addMethods(to methods: inout MethodTable) {
@@ -41,6 +48,9 @@ struct SetupService: Sendable {
             try await gate.run { @Sendable in
                 .init(messages: try await reset(parameters.name, parameters.isConfirmed ?? false))
             }
+        }
+        methods.on(SetupMethods.ProviderSecret.self) { parameters, _ in
+            try await gate.run { @Sendable in .init(messages: try await useSecret(parameters)) }
         }
         methods.on(SetupMethods.ProviderList.self) { _, _ in .init(providers: try providers()) }
         methods.on(SetupMethods.Limit.self) { limits, _ in
@@ -85,6 +95,16 @@ struct SetupService: Sendable {
             messages.append("nothing was changed; `quire provider reset \(name) --confirm` does it")
         }
         return messages
+    }
+
+    private func useSecret(_ asked: SetupMethods.ProviderSecret.Parameters) async throws -> [String] {
+        let (setup, change) = (setup, try await renewal.tried(asked))
+        let notes = Lock<[String]>([])
+        try await renewal.use(change) {
+            let words = try await setup.keep(change)
+            notes.withLock { $0 = words }
+        }
+        return notes.withLock { $0 }
     }
 
     /// Content that only the present provider has cannot be given to another.

@@ -65,7 +65,8 @@ struct ProviderSecrets: Sendable {
 
     private func attributes(_ name: String) -> SecretService.Attributes { .init(home: home, provider: name) }
 
-    private static func check(_ secret: String) throws(QuireError) {
+    /// - Throws: `.usage` for what cannot be a secret.
+    static func check(_ secret: String) throws(QuireError) {
         guard secret.utf8.count < SecretFiles.limit, !secret.isEmpty, !secret.utf8.contains(where: { $0 < 0x20 }) else {
             throw QuireError(.usage, "a secret is one line of text, of 1 to \(SecretFiles.limit - 1) bytes")
         }

@@ -3,18 +3,18 @@ import Glibc
 import QuireCore
 
 /// The lock that every daemon using the folder takes to compare and publish: `flock` on `.quire/lock`.
-enum FolderLock {
+package enum FolderLock {
     /// Whether the lock may be one that no other machine knows of, though the folder is on another: FUSE leaves locks to the
     /// kernel here unless a filesystem asks for them, which cannot be seen (sshfs does not; `fuse(4)`, `FUSE_FLOCK_LOCKS`).
     /// NFS and SMB pass them on (flock(2)).
     ///
     /// - Parameter filesystem: its type (`linux/magic.h`).
-    static func mayBeOfThisMachineOnly(on filesystem: Int) -> Bool { filesystem == 0x6573_5546 }
+    package static func mayBeOfThisMachineOnly(on filesystem: Int) -> Bool { filesystem == 0x6573_5546 }
 
-    /// The same of the filesystem that a path is on; false where that cannot be told.
-    static func mayBeOfThisMachineOnly(at path: String) -> Bool {
+    /// The type of the filesystem that a path is on; nil where that cannot be told. May block.
+    package static func filesystem(at path: String) -> Int? {
         var found = statfs()
-        return statfs(path, &found) == 0 && mayBeOfThisMachineOnly(on: Int(found.f_type))
+        return statfs(path, &found) == 0 ? Int(found.f_type) : nil
     }
 
     /// Runs `body` with the lock held. Each call opens the lock file anew, so calls of one process exclude each other.

@@ -9,14 +9,14 @@ enum HTTPStatusTable {
         let says = "the server says \(answer.status)\(name(answer.status).map { " \($0)" } ?? "")"
         let cause = words.map { "\(says): \($0)" } ?? says
         let (code, remedy) = meaning(answer)
-        return ProviderError(code, "\(what): \(remedy)", cause: cause)
+        return ProviderError(code, "\(what): \(remedy)", cause: cause, isSecretRefused: answer.status == 401)
     }
 
     private static func meaning(_ answer: HTTPAnswer) -> (ProviderError.Code, String) {
         switch answer.status {
         case 300..<400:
             (.unavailable, "the server sends to another address; if it has moved, add the provider with its new URL")
-        case 401: (.unavailable, "the server does not accept the user name and secret; renew them")
+        case 401: (.unavailable, "the server does not accept the user name and secret")
         case 403: (.permissionDenied, "the server does not allow it")
         case 404, 410: (.notFound, "it is not there")
         // Also what a proxy says while its server is away: no reason never to try again.

@@ -105,7 +105,7 @@ extension S3Client {
         let what = "the parts of an upload cannot be listed"
         if answer.status == 404 {
             // Or the bucket is gone.
-            if let error = S3Errors.error(answer, what), error.code == .unavailable { throw error }
+            if let error = told(answer, what), error.code == .unavailable { throw error }
             return answer
         }
         guard answer.isSuccess else { throw error(answer, what) }

@@ -5,6 +5,8 @@ package import QuireCore
 package struct S3Client: Sendable {
     let transport: HTTPTransport
     let address: S3Address
+    /// How to renew the access key and secret where others keep them; nil where Quire does.
+    private let keysRemedy: String?
 
     /// - Parameters:
     ///   - signer: nil for a store that is open to everybody.
@@ -15,6 +17,7 @@ package struct S3Client: Sendable {
         limits: HTTPTransport.Limits = HTTPTransport.Limits(), traffic: Traffic = Traffic()
     ) {
         self.address = address
+        keysRemedy = (signer as? S3RenewedSigner)?.remedy
         transport = HTTPTransport(
             origin: address.origin, pin: pin, authorizer: signer, limits: limits, traffic: traffic,
             explain: { S3Errors.words($0) })
@@ -190,12 +193,22 @@ package struct S3Client: Sendable {
 
     /// An answer that is no success, as an error.
     func error(_ answer: HTTPAnswer, _ what: String) -> ProviderError {
-        S3Errors.error(answer, what) ?? transport.error(answer, what)
+        told(answer, what) ?? remedied(transport.error(answer, what))
+    }
+
+    /// As `S3Errors.error`, with what there is to do where Quire does not keep the secret.
+    func told(_ answer: HTTPAnswer, _ what: String) -> ProviderError? {
+        S3Errors.error(answer, what).map(remedied)
+    }
+
+    private func remedied(_ error: ProviderError) -> ProviderError {
+        guard error.isSecretRefused, let keysRemedy else { return error }
+        return ProviderError(error.code, "\(error.message); \(keysRemedy)", cause: error.cause)
     }
 
     /// An object that is not there, of a bucket that is.
     private func absent(_ answer: HTTPAnswer, _ what: String) throws(ProviderError) -> [UInt8]? {
-        if let error = S3Errors.error(answer, what) { throw error }
+        if let error = told(answer, what) { throw error }
         return nil
     }
 

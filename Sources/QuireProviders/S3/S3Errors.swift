@@ -20,8 +20,14 @@ enum S3Errors {
     static func error(_ answer: HTTPAnswer, _ what: String) -> ProviderError? {
         let values = S3ElementReader.values(answer.body)
         let code = values["Code"] ?? ""
-        func error(_ kind: ProviderError.Code, _ reason: String) -> ProviderError {
-            ProviderError(kind, "\(what): \(reason)", cause: words(answer))
+        func error(
+            _ kind: ProviderError.Code, _ reason: String, isSecretRefused: Bool = false
+        ) -> ProviderError {
+            ProviderError(kind, "\(what): \(reason)", cause: words(answer), isSecretRefused: isSecretRefused)
+        }
+        // Which region requests are signed for is part of that header.
+        if code == "AuthorizationHeaderMalformed", let region = values["Region"].flatMap(ServerWords.shortened) {
+            return error(.unavailable, "the store is in the region \(region); write ?region=\(region) into its URL")
         }
         switch code {
         case "NoSuchBucket": return error(.unavailable, "there is no such bucket any more")
@@ -37,7 +43,8 @@ enum S3Errors {
         case "SlowDown", "RequestLimitExceeded": return error(.unavailable, "the store is busy")
         case "InvalidAccessKeyId", "SignatureDoesNotMatch", "ExpiredToken", "InvalidToken", "TokenRefreshRequired",
             "AuthorizationHeaderMalformed":
-            return error(.unavailable, "the store does not accept the access key and secret; renew them")
+            return error(
+                .unavailable, "the store does not accept the access key and secret", isSecretRefused: true)
         case "RequestTimeTooSkewed": return error(.unavailable, "this device's clock is wrong")
         default: return nil
         }

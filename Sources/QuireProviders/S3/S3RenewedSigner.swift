@@ -8,13 +8,14 @@ import Synchronization
 final class S3RenewedSigner: HTTPAuthorizer {
     private let region: String
     private let source: @Sendable () -> S3Credentials?
-    private let remedy: String
+    /// What to do where there are none, or they are refused, for people.
+    let remedy: String
     private let pool = BlockingPool(label: "quire-s3-keys", width: 1, isQuick: true)
     /// Innermost lock.
     private let made = Lock<S3Signer?>(nil)
 
     /// - Parameters:
-    ///   - remedy: what to do where there are none, for people.
+    ///   - remedy: what to do where there are none, or they are refused, for people.
     ///   - source: reads them; nil where there are none. May block.
     init(region: String, remedy: String, source: @escaping @Sendable () -> S3Credentials?) {
         self.region = region

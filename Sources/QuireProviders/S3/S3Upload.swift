@@ -73,7 +73,7 @@ struct S3Upload: Sendable {
     /// Another device with the same content has published what was staged, and removed it, or it was swept.
     private func gone(_ answer: HTTPAnswer) -> ProviderError {
         let what = "\(path) cannot be written"
-        return S3Errors.error(answer, what) ?? S3Errors.gone(answer, what)
+        return client.told(answer, what) ?? S3Errors.gone(answer, what)
     }
 
     private func isWhole(_ staged: HTTPAnswer) -> Bool {

@@ -194,7 +194,7 @@ extension ChangeSender {
             try await context.provider.delete(path, expecting: base.knownVersion)
         } catch {
             // Gone already: that is what was wanted.
-            guard error.code == .notFound else { throw SyncFailure(error) }
+            guard error.code == .notFound else { throw SyncFailure(context.container.remedied(error)) }
         }
         context.index.record(.baseRemoved(container: context.container.id, path: path))
     }
@@ -357,7 +357,7 @@ extension ChangeSender {
             if error.code == .noSpace {
                 context.providerRoom.refused(size, clock: context.clock, limit: context.settings.longestBackoff)
             }
-            throw SyncFailure(error)
+            throw SyncFailure(context.container.remedied(error))
         }
     }
 

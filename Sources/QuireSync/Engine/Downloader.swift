@@ -138,7 +138,7 @@ struct Downloader: Sendable {
             context.settings.downloadDeadline, context.clock, on: context.pool
         ) { note -> Result<RemoteItem, SyncFailure> in
             do throws(ProviderError) { return .success(try await body(note)) } catch {
-                return .failure(SyncFailure(error))
+                return .failure(SyncFailure(context.container.remedied(error)))
             }
         }
         if isStalled, case .failure = outcome { throw Self.stalled(path) }

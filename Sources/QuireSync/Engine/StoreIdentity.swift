@@ -23,11 +23,17 @@ extension SyncedContainer {
         "Where it was begun anew and the former one is gone for good: `quire provider reset \(provider)`"
     }
 
-    /// A provider's error, with what the user can do where another store is there than before.
+    /// A provider's error, with what the user can do where another store is there than before, or the secret is refused.
     package func remedied(_ error: ProviderError) -> ProviderError {
-        guard error.isOtherStore else { return error }
+        if error.isOtherStore {
+            return ProviderError(
+                error.code, "\(error.message). \(Self.resetRemedy(providerName))", cause: error.cause,
+                isOtherStore: true)
+        }
+        guard error.isSecretRefused else { return error }
         return ProviderError(
-            error.code, "\(error.message). \(Self.resetRemedy(providerName))", cause: error.cause, isOtherStore: true)
+            error.code, "\(error.message); renew it: `quire provider secret \(providerName)`", cause: error.cause,
+            isSecretRefused: true)
     }
 
     /// Under which the index keeps how a provider of that name was found to keep devices from overwriting each other.

@@ -23,11 +23,21 @@ struct SyncFailure: Error, Sendable, Hashable {
     var message: String
     /// For programs that wait for content.
     var errno: Int32
+    /// Trying again later may succeed without anybody's doing.
+    var isPassing: Bool
 
     init(_ remedy: Remedy, _ message: String, errno: Int32 = EIO) {
         self.remedy = remedy
         self.message = message
         self.errno = errno
+        isPassing =
+            switch remedy {
+            case .offline, .later, .cancelled: true
+            // What is looked for and not there does not come by itself.
+            case .look: errno != ENOENT
+            case .park: errno == ETIMEDOUT
+            case .parkUntilChanged: false
+            }
     }
 
     init(_ error: ProviderError) {
@@ -41,6 +51,8 @@ struct SyncFailure: Error, Sendable, Hashable {
         case .permissionDenied, .corrupt, .failed: self.init(.park, message)
         case .cancelled: self.init(.cancelled, message, errno: EINTR)
         }
+        // As a server that is in trouble for a moment.
+        if error.code == .failed { isPassing = true }
     }
 
     init(_ error: StoreError) {
@@ -66,5 +78,26 @@ struct SyncFailure: Error, Sendable, Hashable {
         let reason = String(cString: strerror(error.errno))
         let message = "cannot \(error.operation) \(error.path): \(reason)"
         self.init(error.errno == ENOENT ? .later : .park, message, errno: error.errno)
+    }
+}
+
+extension QuireError {
+    /// Content that cannot be brought here: the code and the remedy are those of what failed.
+    init(_ failure: MaterializeError) {
+        let message = failure.message
+        switch failure.errno {
+        case ENOSPC, EDQUOT:
+            self.init(.failed, message, remedy: "Make room on this device, as with `quire evict`.")
+        case ENETUNREACH, ETIMEDOUT:
+            self.init(.temporary, message, remedy: "Try again when the provider can be reached.")
+        case _ where failure.isPassing: self.init(.temporary, message, remedy: "Try again.")
+        case ENOENT: self.init(.notFound, message, remedy: "See what became of it with `quire sync`.")
+        case EACCES, EPERM: self.init(.notAllowed, message)
+        default: self.init(.failed, message)
+        }
+    }
+
+    init(_ failure: SyncFailure) {
+        self.init(MaterializeError(errno: failure.errno, message: failure.message, isPassing: failure.isPassing))
     }
 }

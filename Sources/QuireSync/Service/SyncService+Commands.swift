@@ -7,6 +7,7 @@ extension SyncService {
     /// - Parameter progress: hears how much has arrived, on any thread; at the beginning, too, where there is something to
     ///   bring.
     /// - Returns: how many files came.
+    /// - Throws: why the first that failed did not come; the others came all the same.
     @discardableResult
     package func download(
         _ path: RelativePath, progress: (@Sendable (DownloadProgress) -> Void)? = nil
@@ -30,9 +31,7 @@ extension SyncService {
                 return failure
             }
         }
-        if let failure = failures.compactMap(\.self).first {
-            throw QuireError(.temporary, failure.message, remedy: "Try again when the provider can be reached.")
-        }
+        if let failure = failures.compactMap(\.self).first { throw QuireError(failure) }
         return dataless.count
     }
 
@@ -46,21 +45,19 @@ extension SyncService {
 
     /// Takes the content of a file, or of all clean files below a directory, off this device; the provider keeps it.
     ///
-    /// - Returns: how many files were evicted.
-    /// - Throws: `.notAllowed` for the first file that could not be, with the reason; the others are evicted all the same.
-    @discardableResult
-    package func evict(_ path: RelativePath) async throws(QuireError) -> Int {
-        var evicted = 0
-        var refusal: QuireError?
+    /// - Returns: how many files were evicted, and which could not be.
+    /// - Throws: `.notFound`; `.failed` where the index cannot be read.
+    package func evictAll(_ path: RelativePath) async throws(QuireError) -> Eviction {
+        var eviction = Eviction()
         for id in try await files(path, { $0.entry.id }) {
             do throws(QuireError) {
-                evicted += try await evict(id) ? 1 : 0
+                eviction.files += try await evict(id) ? 1 : 0
             } catch {
-                refusal = refusal ?? error
+                let item = try await reading { try await self.environment.index.item(id) }
+                eviction.note(item?.drivePath ?? path, error)
             }
         }
-        if let refusal { throw refusal }
-        return evicted
+        return eviction
     }
 
     /// As `quire evict`, for room: what cannot go stays, and nobody is told.

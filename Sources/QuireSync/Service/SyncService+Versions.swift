@@ -11,7 +11,9 @@ extension SyncService {
         do throws(ProviderError) {
             return try await place.context.provider.earlierVersions(of: place.path)
         } catch {
-            guard error.code == .notFound else { throw Self.failure(error.isRetryable, error.description) }
+            guard error.code == .notFound else {
+                throw QuireError(SyncFailure(place.context.container.remedied(error)))
+            }
             return []
         }
     }
@@ -30,7 +32,7 @@ extension SyncService {
         } catch {
             // The provider let it go after it was listed.
             if error.remedy == .look, error.errno == ENOENT { return nil }
-            throw Self.failure(error.remedy == .offline || error.remedy == .later, error.message)
+            throw QuireError(error)
         }
     }
 
@@ -43,10 +45,5 @@ extension SyncService {
         }
         let item = try await reading { try await self.environment.index.item(drivePath: path) }
         return item?.base.map { (context, $0.path) }
-    }
-
-    private static func failure(_ isRetryable: Bool, _ message: String) -> QuireError {
-        QuireError(
-            isRetryable ? .temporary : .failed, message, remedy: "Try again when the provider can be reached.")
     }
 }

@@ -110,11 +110,18 @@ extension Drive {
         _ account: StorageServers.Account, secret: String = StorageServers.secret, isDefault: Bool = false,
         options: [String] = []
     ) async -> Command.Outcome {
-        let arguments =
-            [binary, "provider", "add", account.name, account.url] + options
-            + (isDefault ? ["--default"] : [])
-        return await Command(
-            arguments: arguments, environment: environment.merging(["QUIRE_SECRET": secret]) { $1 }
+        await quire(
+            ["provider", "add", account.name, account.url] + options + (isDefault ? ["--default"] : []), secret: secret)
+    }
+
+    /// `quire provider secret`.
+    func renew(_ account: StorageServers.Account, secret: String = StorageServers.secret) async -> Command.Outcome {
+        await quire(["provider", "secret", account.name], secret: secret)
+    }
+
+    private func quire(_ arguments: [String], secret: String) async -> Command.Outcome {
+        await Command(
+            arguments: [binary] + arguments, environment: environment.merging(["QUIRE_SECRET": secret]) { $1 }
         ).run()
     }
 

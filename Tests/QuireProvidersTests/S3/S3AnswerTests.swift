@@ -114,4 +114,43 @@ struct S3AnswerTests {
         #expect(code("SignatureDoesNotMatch") == .unavailable && code("QuotaExceeded") == .noSpace)
         #expect(code("InternalError") == nil)
     }
+
+    @Test("A wrong region is told with the one that the store names; where it names none, the header's keys are wrong")
+    func region() {
+        func error(_ region: String) -> ProviderError? {
+            let words = "The authorization header is malformed; the region 'us-east-1' is wrong; expecting 'eu-west-3'"
+            let body = "<Error><Code>AuthorizationHeaderMalformed</Code><Message>\(words)</Message>\(region)</Error>"
+            return S3Errors.error(HTTPAnswer(status: 400, body: Array(body.utf8)), "the store cannot be used")
+        }
+        let wrong = error("<Region>eu-west-3</Region>")
+        #expect(
+            wrong?.message == "the store cannot be used: the store is in the region eu-west-3; write ?region=eu-west-3 "
+                + "into its URL")
+        #expect(wrong?.code == .unavailable && wrong?.isSecretRefused == false)
+        #expect(wrong?.cause?.contains("expecting 'eu-west-3'") == true)
+        #expect(error("")?.isSecretRefused == true)
+    }
+
+    @Test(
+        "Keys that are refused are Quire's to renew, except where others keep them",
+        arguments: [
+            ("403 Forbidden", "<Error><Code>InvalidAccessKeyId</Code></Error>"), ("401 Unauthorized", ""),
+        ])
+    func refusedKeys(status: String, body: String) async throws {
+        let server = try LoopbackServer(steps: [{ peer, _ in peer.answer(status, [], body) }])
+        let address = S3Address(
+            endpoint: HTTPOrigin(isSecure: false, host: "127.0.0.1", port: server.port), bucket: "b", prefix: "")
+        let own = S3Signer(S3Credentials(accessKey: "k", secretKey: "s"), region: "us-east-1")
+        let others = S3RenewedSigner(region: "us-east-1", remedy: "write them into a file") {
+            S3Credentials(accessKey: "k", secretKey: "s")
+        }
+        func refusal(_ signer: any HTTPAuthorizer) async -> ProviderError? {
+            await #expect(throws: ProviderError.self) {
+                _ = try await S3Client(address, signer: signer).get([0x61], limit: 10)
+            }
+        }
+        #expect(await refusal(own)?.isSecretRefused == true)
+        let error = await refusal(others)
+        #expect(error?.isSecretRefused == false && error?.message.hasSuffix("; write them into a file") == true)
+    }
 }

@@ -1,0 +1,140 @@
+import Logging
+import QuireCore
+import QuireIndex
+import QuireProviders
+import QuireStore
+import Synchronization
+import Testing
+
+@testable import QuireMain
+
+@Suite("Another secret of a provider", .timeLimit(.minutes(1)))
+struct SecretRenewalTests {
+    /// What the drive was told to use.
+    private final class Used: Sendable {
+        let secrets = Lock<[String]>([])
+    }
+
+    /// A home with two providers, of which the server's takes one secret.
+    private struct Place {
+        let directory: TemporaryDirectory
+        let location: HomeLocation
+        let index: MetadataIndex
+        let tree: DriveTree
+        let used = Used()
+        let url = "webdav+https://ada@cloud.example/files"
+
+        init() async throws {
+            directory = try TemporaryDirectory()
+            location = try HomeLocation(
+                option: directory.path + "/home", environment: { _ in nil }, workingDirectory: "/")
+            let home = DriveHome(path: location.home)
+            try home.createLayout()
+            let setup = DriveSetup(location: location)
+            _ = try setup.openOrCreate()
+            _ = try await setup.add(
+                .init(name: "cloud", url: url, isDefault: false), secret: "old-word", in: .file)
+            index = try MetadataIndex.open(at: home.indexPath, driveRoot: home.storePath).0
+            tree = try home.openStore()
+        }
+
+        /// What the home keeps.
+        func secret() throws -> String? {
+            try SecretFiles(home: location.home).secret(of: "cloud")
+        }
+
+        func configuration() throws -> Configuration {
+            try #require(try location.configuration.read()).configuration
+        }
+
+        /// - Parameters:
+        ///   - store: which one the server has for its secret.
+        ///   - failure: of the drive that is to use it.
+        func give(
+            _ secret: String, to name: String = "cloud", store: String = "A", failure: QuireError? = nil
+        ) async throws -> [String] {
+            let configuration = try configuration()
+            let used = used
+            let renewal = SecretRenewal(
+                configuration: { configuration }, known: { _ in "A" },
+                trial: { (url, secret, known) async throws(QuireError) in
+                    guard secret == "new-word" else { throw QuireError(.unavailable, "\(url) does not accept it") }
+                    guard known == store else { throw QuireError(.unavailable, "\(url) has another store") }
+                },
+                use: { change, keep in
+                    try await keep()
+                    used.secrets.withLock { $0.append("\(change.provider) \(change.secret)") }
+                })
+            let broken = SecretRenewal(
+                configuration: renewal.configuration, known: renewal.known, trial: renewal.trial,
+                use: { _, _ in throw failure ?? QuireError(.failed, "") })
+            let service = SetupService(
+                location: location, index: DriveIndex(index: index, tree: tree, logger: Logger(label: "test")),
+                keeper: { nil },
+                reset: StoreReset(containers: { _ in [] }, configuration: { configuration }, reset: { _ in }),
+                renewal: failure == nil ? renewal : broken
+            ) { _, commit in
+                try await commit()
+                return []
+            }
+            var methods = MethodTable()
+            service.addMethods(to: &methods)
+            return try await LocalCaller(methods: methods).call(
+                SetupMethods.ProviderSecret.self, .init(name: name, secret: secret), onPartial: nil
+            ).messages
+        }
+    }
+
+    @Test("is kept where the former one was, and used")
+    func kept() async throws {
+        let place = try await Place()
+        defer { place.index.close() }
+        let before = try place.configuration()
+        #expect(try await place.give("new-word").isEmpty)
+        #expect(try place.secret() == "new-word")
+        #expect(place.used.secrets.withLock { $0 } == ["cloud new-word"])
+        #expect(try place.configuration() == before)
+    }
+
+    @Test(
+        "changes nothing where it is refused, leads to another store, cannot be one, or is not taken by the drive",
+        arguments: [
+            ("wrong-word", "A", nil), ("new-word", "B", nil), ("two\nlines", "A", nil), ("", "A", nil),
+            ("new-word", "A", QuireError(.temporary, "a call does not come back")),
+        ] as [(String, String, QuireError?)])
+    func refused(secret: String, store: String, failure: QuireError?) async throws {
+        let place = try await Place()
+        defer { place.index.close() }
+        let error = await #expect(throws: QuireError.self) {
+            try await place.give(secret, store: store, failure: failure)
+        }
+        #expect(error.map { secret.isEmpty || !"\($0)".contains(secret) } == true)
+        #expect(try place.secret() == "old-word")
+        #expect(place.used.secrets.withLock { $0 }.isEmpty)
+    }
+
+    @Test("is not for a folder, nor for keys that others keep, nor for a provider that is not there")
+    func unwanted() async throws {
+        let place = try await Place()
+        defer { place.index.close() }
+        let setup = DriveSetup(location: place.location)
+        _ = try await setup.add(.init(name: "store", url: "s3+https://s3.example/bucket", isDefault: false))
+        func words(_ name: String) async -> String {
+            let error = await #expect(throws: QuireError.self) { try await place.give("new-word", to: name) }
+            return error.map { "\($0.code.exitCode) \($0)" } ?? ""
+        }
+        #expect(await words("embedded").hasPrefix("64 embedded is a folder, which takes no secret"))
+        #expect(await words("store").contains("~/.aws/credentials"))
+        #expect(await words("clowd").contains("clowd"))
+    }
+
+    @Test("leads to the store that is known, or is refused with the account to take")
+    func otherStore() async throws {
+        let directory = try TemporaryDirectory()
+        let trial = ProviderTrial(url: .init(folder: try directory.make("folder")), secret: nil)
+        try await trial.requireStore(nil)
+        let error = await #expect(throws: QuireError.self) { try await trial.requireStore("another") }
+        #expect(error?.code == .unavailable)
+        #expect(error?.remedy == "Give the secret of the account that keeps the drive; nothing was changed")
+    }
+}
