@@ -29,6 +29,11 @@ enum HTTPStatusTable {
         case 429, 503: (.unavailable, "the server is busy\(wait(answer))")
         case 502, 504: (.unavailable, "the server behind the gateway does not answer")
         case 507: (.noSpace, "the server's disk is full, or the quota used up; make room there")
+        case 509: (.unavailable, "the server has sent as much as it may for now; raise its limit, or wait")
+        case 511: (.unavailable, "the network wants a login first; open any page in a browser there")
+        // What RFC 9110 does not name: Cloudflare's, and other gateways' own.
+        case 520...530: (.unavailable, "the server behind the gateway does not answer")
+        case 531..<600: (.unavailable, "a gateway before the server reported an error")
         default: (.failed, "the server reported an error")
         }
     }
@@ -37,7 +42,7 @@ enum HTTPStatusTable {
         answer.fields["Retry-After"].flatMap { Int($0) }.map { " and asks to wait \($0) s" } ?? ""
     }
 
-    /// Reason phrases of RFC 9110 §15 and RFC 4918 §11 that tell a person something.
+    /// Reason phrases of RFC 9110 §15, RFC 4918 §11 and RFC 6585 §6 that tell a person something.
     private static func name(_ status: Int) -> String? {
         [
             400: "Bad Request", 401: "Unauthorized", 403: "Forbidden", 404: "Not Found", 405: "Method Not Allowed",
@@ -45,7 +50,8 @@ enum HTTPStatusTable {
             413: "Content Too Large", 414: "URI Too Long", 415: "Unsupported Media Type", 416: "Range Not Satisfiable",
             422: "Unprocessable Content", 423: "Locked", 424: "Failed Dependency", 429: "Too Many Requests",
             500: "Internal Server Error", 501: "Not Implemented", 502: "Bad Gateway", 503: "Service Unavailable",
-            504: "Gateway Timeout", 507: "Insufficient Storage",
+            504: "Gateway Timeout", 507: "Insufficient Storage", 509: "Bandwidth Limit Exceeded",
+            511: "Network Authentication Required",
         ][status]
     }
 }

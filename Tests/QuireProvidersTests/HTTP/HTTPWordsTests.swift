@@ -51,6 +51,16 @@ struct HTTPWordsTests {
         #expect(HTTPOrigin.parse("ftp://h/") == nil)
     }
 
+    @Test("What gateways and networks answer in a server's place proves nothing of what it can do")
+    func proof() {
+        for status in [401, 407, 408, 425, 429, 502, 503, 504, 507, 509, 511] + (520..<600) {
+            #expect(HTTPAnswer(status: status).provesNothing, "\(status)")
+        }
+        for status in [200, 207, 400, 403, 404, 405, 412, 423, 500, 501, 505, 508, 510, 519] {
+            #expect(!HTTPAnswer(status: status).provesNothing, "\(status)")
+        }
+    }
+
     @Test("Each status has its meaning, and the server's words are kept")
     func statuses() {
         let transport = HTTPTransport(origin: HTTPOrigin(isSecure: false, host: "h"))
@@ -59,10 +69,14 @@ struct HTTPWordsTests {
             405: .failed,
             409: .parentMissing, 410: .notFound, 412: .conditionFailed, 413: .unsupported, 414: .invalidName,
             423: .failed, 429: .unavailable, 500: .failed, 501: .failed, 502: .unavailable, 503: .unavailable,
-            504: .unavailable, 507: .noSpace, 599: .failed,
+            504: .unavailable, 507: .noSpace, 509: .unavailable, 511: .unavailable, 520: .unavailable,
+            530: .unavailable, 531: .unavailable, 599: .unavailable, 508: .failed, 519: .failed,
         ]
         for (status, code) in codes {
             #expect(transport.error(HTTPAnswer(status: status), "x cannot be written").code == code)
+        }
+        for (status, words) in [(511, "the network wants a login first"), (524, "behind the gateway does not answer")] {
+            #expect(transport.error(HTTPAnswer(status: status), "x").message.contains(words))
         }
         let html = "<html>\n<title>Full</title><p>No room\u{7} here</p></html>"
         let error = transport.error(HTTPAnswer(status: 507, body: Array(html.utf8)), "a.txt cannot be written")
