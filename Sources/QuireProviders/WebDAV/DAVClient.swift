@@ -6,6 +6,7 @@ struct DAVClient: Sendable {
     let address: DAVAddress
     /// Lock names that are known to be there.
     let lockNames = DAVLockNames()
+    let destination = DAVDestination()
     var lockRhythm = DAVLockRhythm()
     var clock = DAVClock()
 
@@ -117,21 +118,26 @@ struct DAVClient: Sendable {
     /// - Parameters:
     ///   - size: of a document, which some servers copy.
     ///   - fields: further ones.
-    /// - Throws: `.failed` where a part of it may have been moved, or nothing (RFC 4918 §9.9.4).
+    ///   - form: how it says where to; nil for what the probe found.
+    /// - Throws: `.failed` where a part of it may have been moved, or nothing (RFC 4918 §9.9.4); where no form is named, what the
+    ///   probe found to be refused in either (`DAVDestination`).
     func move(
         _ path: RelativePath, to destination: RelativePath, isDirectory: Bool = false, overwrite: Bool,
-        size: ByteCount = .zero, _ fields: HTTPFields = [:]
+        size: ByteCount = .zero, _ fields: HTTPFields = [:], as form: DAVDestination.Form? = nil
     ) async throws(ProviderError) -> HTTPAnswer {
-        var all: HTTPFields = [
-            "Destination": address.url(destination, isDirectory: isDirectory), "Overwrite": overwrite ? "T" : "F",
-            "Depth": "infinity",
-        ]
+        let place =
+            switch form ?? self.destination.form {
+            case .url: address.url(destination, isDirectory: isDirectory)
+            case .path: address.target(destination, isDirectory: isDirectory)
+            }
+        var all: HTTPFields = ["Destination": place, "Overwrite": overwrite ? "T" : "F", "Depth": "infinity"]
         for (name, value) in fields.list { all[name] = value }
         let workTime = isDirectory ? Self.treeTime : RequestSilence.timeToWork(on: size)
         let answer = try await small("MOVE", path, isDirectory, all, workTime: workTime)
+        let item = path.isInside(StoreLayout.control) ? destination : path
+        if form == nil, let refusal = self.destination.refusal(answer, item, at: address) { throw refusal }
         guard answer.status == 207 else { return answer }
         let refused = try DAVMultistatus.read(answer).resources.first { $0.refusal != nil }
-        let item = path.isInside(StoreLayout.control) ? destination : path
         throw ProviderError(
             .failed, "\(item) cannot be moved: the server could move a part of it only",
             cause: refused.flatMap { resource in resource.refusal.map { "\(resource.href.prefix(200)): \($0)" } })

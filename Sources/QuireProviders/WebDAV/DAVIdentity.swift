@@ -29,7 +29,13 @@ enum DAVIdentity {
         let staged = StoreLayout.staging()
         let answer = try await client.put(staged, .bytes(StoreMark.fresh().bytes))
         guard answer.isSuccess else { throw client.transport.error(answer, "the account cannot be written to") }
-        let moved = try await client.move(staged, to: StoreLayout.mark, overwrite: false)
+        let moved: HTTPAnswer
+        do throws(ProviderError) {
+            moved = try await client.move(staged, to: StoreLayout.mark, overwrite: false)
+        } catch {
+            await client.discard(staged)
+            throw error
+        }
         guard moved.isSuccess else {
             await client.discard(staged)
             if moved.status == 412 { return }

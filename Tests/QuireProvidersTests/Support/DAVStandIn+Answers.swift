@@ -156,7 +156,12 @@ extension DAVStandIn.State {
     }
 
     private mutating func move(_ request: DAVStandInRequest) -> Answer {
-        let destination = DAVStandInRequest.path(request.fields["destination"] ?? "")
+        let place = request.fields["destination"] ?? ""
+        if let refusal = place.hasPrefix("/") ? manners.pathRefusal : manners.urlRefusal {
+            refusedMoves += 1
+            return (refusal, "")
+        }
+        let destination = DAVStandInRequest.path(place)
         if nodes[destination] != nil, request.fields["overwrite"] == "F" { return ("412 Precondition Failed", "") }
         if let name = manners.unmoved, let names = nodes[request.path]?.names, names.contains(name) {
             makeCollection(destination)

@@ -80,6 +80,10 @@ final class DAVStandIn: Sendable {
         var heedsTags: Set<String> = []
         /// A MOVE gives a document a new entity tag.
         var movesRetag = false
+        /// How a MOVE is answered whose Destination is a whole URL, as behind a proxy that ends TLS; nil where it is taken.
+        var urlRefusal: String?
+        /// The same of one that is a path alone.
+        var pathRefusal: String?
         /// What a cache before the server has of each document; nil without one.
         var cached: String?
         /// Entity tags of documents are made of size and second, as nginx's, by a clock that goes on by so many seconds with
@@ -132,6 +136,8 @@ final class DAVStandIn: Sendable {
         var log: [String] = []
         /// The token of each path that is locked.
         var locks: [String: String] = [:]
+        /// MOVEs that were refused for the form of their Destination.
+        var refusedMoves = 0
         /// Requests since the probe's document was written.
         var sinceHalf = 0
         /// Header fields of the answer that is being given.
