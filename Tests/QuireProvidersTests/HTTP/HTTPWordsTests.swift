@@ -18,6 +18,8 @@ struct HTTPWordsTests {
         "Each form of a date is the same second",
         arguments: [
             "Sun, 06 Nov 1994 08:49:37 GMT", "Sunday, 06-Nov-94 08:49:37 GMT", "Sun Nov  6 08:49:37 1994",
+            "Sun, 06 Nov 1994 08:49:37 +0000", "Sun, 06 Nov 1994 03:19:37 -0530", "Sun, 6 Nov 1994 09:49:37 +0100",
+            "Sun Nov  6 08:49:37 UTC 1994", "Sun Nov 06 09:49:37 +0100 1994", "Sun, 06 Nov 1994 08:49:37 UTC",
             "1994-11-06T08:49:37Z", "1994-11-06T09:49:37+01:00", "1994-11-06T08:49:37.000Z",
         ])
     func dates(text: String) {
@@ -33,6 +35,15 @@ struct HTTPWordsTests {
         #expect(HTTPDate.format(FileTime(seconds: 784_111_777, nanoseconds: 5)) == "Sun, 06 Nov 1994 08:49:37 GMT")
         #expect(HTTPDate.formatBasic(FileTime(seconds: 784_111_777, nanoseconds: 0)) == "19941106T084937Z")
         #expect(HTTPDate.parse("2023-01-02T03:04:05.25Z")?.subsecondNanoseconds == 250_000_000)
+        for (text, seconds) in [
+            ("Fri, 05 Jan 2018 14:14:38 +0000", 1_515_161_678), ("Wed May 17 15:31:58 UTC 2017", 1_495_035_118),
+        ] {
+            #expect(HTTPDate.parse(text)?.seconds == seconds)
+        }
+        // What other zones are called is not known.
+        for text in ["Wed May 17 15:31:58 CEST 2017", "Wed, 17 May 2017 15:31:58 CET", "Wed, 17 May 2017 15:31:58 +9900"] {
+            #expect(HTTPDate.parse(text) == nil)
+        }
         for text in ["", "yesterday", "Sun, 06 Foo 1994 08:49:37 GMT", "Sun, 06 Nov 1994 08:61:37 GMT", "1994-11-06"] {
             #expect(HTTPDate.parse(text) == nil)
         }

@@ -331,7 +331,7 @@ extension DAVStandIn.State {
             }
         } else {
             properties += "<D:getcontentlength>\(node.content.count)</D:getcontentlength>"
-            properties += "<D:getetag>\"\(node.tag)\"</D:getetag>"
+            if !manners.tellsNoVersions { properties += "<D:getetag>\"\(node.tag)\"</D:getetag>" }
             if manners.secondsPerWrite != nil {
                 properties += "<D:getlastmodified>\(date(node.time))</D:getlastmodified>"
             } else if manners.history == nil {

@@ -91,6 +91,8 @@ final class DAVStandIn: Sendable {
         var secondsPerWrite: Double?
         /// Each write has its own tag all the same.
         var hasOwnTags = false
+        /// Tells of documents neither an entity tag nor when they changed.
+        var tellsNoVersions = false
         /// How far the clock of its dates is ahead of that one.
         var datesAhead = 0
         /// The entity tag that a PUT is answered with; nil for none.
