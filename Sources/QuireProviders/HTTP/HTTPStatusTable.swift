@@ -16,6 +16,11 @@ enum HTTPStatusTable {
         switch answer.status {
         case 300..<400:
             (.unavailable, "the server sends to another address; if it has moved, add the provider with its new URL")
+        case 401 where offersNothingKnown(answer):
+            (
+                .unavailable,
+                "the server offers no way of signing in that Quire knows; have it offer Basic or Digest as well"
+            )
         case 401: (.unavailable, "the server does not accept the user name and secret; renew them")
         case 403: (.permissionDenied, "the server does not allow it")
         case 404, 410: (.notFound, "it is not there")
@@ -36,6 +41,16 @@ enum HTTPStatusTable {
         case 531..<600: (.unavailable, "a gateway before the server reported an error")
         default: (.failed, "the server reported an error")
         }
+    }
+
+    /// Whether all that the server offers are ways of Windows' domains, or kinds of Digest that are not known.
+    private static func offersNothingKnown(_ answer: HTTPAnswer) -> Bool {
+        let offers = answer.fields.values(of: "WWW-Authenticate").flatMap(AuthenticationChallenge.parse)
+        return !offers.isEmpty
+            && offers.allSatisfy { offer in
+                ["negotiate", "ntlm", "kerberos"].contains(offer.scheme)
+                    || (offer.scheme == "digest" && DigestChallenge(offer) == nil)
+            }
     }
 
     private static func wait(_ answer: HTTPAnswer) -> String {

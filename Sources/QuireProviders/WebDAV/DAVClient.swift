@@ -168,13 +168,14 @@ struct DAVClient: Sendable {
             .bytes(DAVBodies.proppatch(stamp)))
     }
 
-    /// Asks for content as the server has it now, and not as a cache before it had it (RFC 9111 §5.2.1.4): what the server
+    /// Asks for content as it is, not packed on the way (RFC 9110 §12.5.3), and as the server has it now, and not as a cache before it had it (RFC 9111 §5.2.1.4): what the server
     /// says of it is asked for by a request of its own, which caches pass on.
     func request(
         contentOf path: RelativePath, _ range: Range<Int64>? = nil, timeLimit: Duration? = nil
     ) -> HTTPRequest {
         var fields = range.map(ContentRange.fields) ?? [:]
         fields["Cache-Control"] = "no-cache"
+        fields["Accept-Encoding"] = "identity"
         return HTTPRequest("GET", address.target(path), fields: fields, timeLimit: timeLimit)
     }
 

@@ -4,8 +4,8 @@ import QuireCore
 enum DAVIdentity {
     /// Reads the mark; nil where there is none.
     static func read(_ client: DAVClient) async throws(ProviderError) -> StoreMark? {
-        guard let bytes = try await client.get(StoreLayout.mark, limit: 4096) else { return nil }
-        return try StoreMark(bytes, at: client.address.place)
+        guard let bytes = try await client.get(StoreLayout.mark, limit: StoreMark.longestAnswer) else { return nil }
+        return try StoreMark(bytes, at: client.address.place, isAnswer: true)
     }
 
     /// Writes a new mark unless another device was first, and returns the one that is there then.

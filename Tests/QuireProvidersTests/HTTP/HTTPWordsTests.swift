@@ -89,6 +89,15 @@ struct HTTPWordsTests {
         for (status, words) in [(511, "the network wants a login first"), (524, "behind the gateway does not answer")] {
             #expect(transport.error(HTTPAnswer(status: status), "x").message.contains(words))
         }
+        for (offers, isKnown) in [
+            (["Negotiate", "NTLM"], false), (["Negotiate, NTLM"], false), (["Digest realm=\"r\", algorithm=X"], false),
+            (["Negotiate", "Basic realm=\"r\""], true), (["Bearer"], true), ([], true),
+        ] as [([String], Bool)] {
+            let fields = HTTPFields(offers.map { (name: "WWW-Authenticate", value: $0) })
+            let message = transport.error(HTTPAnswer(status: 401, fields: fields), "x").message
+            #expect(message.contains("renew them") == isKnown, "\(offers)")
+            #expect(message.contains("no way of signing in that Quire knows") != isKnown, "\(offers)")
+        }
         let html = "<html>\n<title>Full</title><p>No room\u{7} here</p></html>"
         let error = transport.error(HTTPAnswer(status: 507, body: Array(html.utf8)), "a.txt cannot be written")
         #expect(error.message.hasPrefix("a.txt cannot be written: "))
