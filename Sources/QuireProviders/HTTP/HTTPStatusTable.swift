@@ -31,6 +31,7 @@ enum HTTPStatusTable {
         case 413: (.unsupported, "it is larger than the server takes")
         case 414: (.invalidName, "its path is longer than the server takes; rename it")
         case 423: (.failed, "somebody has it locked")
+        case 425: (.unavailable, "the server is still at work on it")
         case 429, 503: (.unavailable, "the server is busy\(wait(answer))")
         case 502, 504: (.unavailable, "the server behind the gateway does not answer")
         case 507: (.noSpace, "the server's disk is full, or the quota used up; make room there")
@@ -57,14 +58,14 @@ enum HTTPStatusTable {
         answer.fields["Retry-After"].flatMap { Int($0) }.map { " and asks to wait \($0) s" } ?? ""
     }
 
-    /// Reason phrases of RFC 9110 §15, RFC 4918 §11 and RFC 6585 §6 that tell a person something.
+    /// Reason phrases of RFC 9110 §15, RFC 4918 §11, RFC 8470 §5.2 and RFC 6585 §6 that tell a person something.
     private static func name(_ status: Int) -> String? {
         [
             400: "Bad Request", 401: "Unauthorized", 403: "Forbidden", 404: "Not Found", 405: "Method Not Allowed",
             408: "Request Timeout", 409: "Conflict", 410: "Gone", 411: "Length Required", 412: "Precondition Failed",
             413: "Content Too Large", 414: "URI Too Long", 415: "Unsupported Media Type", 416: "Range Not Satisfiable",
-            422: "Unprocessable Content", 423: "Locked", 424: "Failed Dependency", 429: "Too Many Requests",
-            500: "Internal Server Error", 501: "Not Implemented", 502: "Bad Gateway", 503: "Service Unavailable",
+            422: "Unprocessable Content", 423: "Locked", 424: "Failed Dependency", 425: "Too Early",
+            429: "Too Many Requests", 500: "Internal Server Error", 501: "Not Implemented", 502: "Bad Gateway", 503: "Service Unavailable",
             504: "Gateway Timeout", 507: "Insufficient Storage", 509: "Bandwidth Limit Exceeded",
             511: "Network Authentication Required",
         ][status]

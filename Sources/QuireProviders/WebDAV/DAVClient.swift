@@ -45,10 +45,30 @@ struct DAVClient: Sendable {
         return found
     }
 
-    /// Sends a request that is answered by a multistatus; nil in place of one where the status is another.
+    /// Between looks at what the server is still at work on: half a minute in all.
+    private static let earlyPauses = [0.5, 1, 2, 4, 8, 14.5].map { Duration.seconds($0) }
+
+    /// Sends a request that is answered by a multistatus; nil in place of one where the status is another. Where the server
+    /// is still at work on something that was uploaded (425, as ownCloud Infinite Scale), it is asked again.
     ///
-    /// - Throws: `.failed` for what is no multistatus, and an answer of more than `limit` bytes.
+    /// - Throws: `.failed` for what is no multistatus, and an answer of more than `limit` bytes; `.unavailable` where the server
+    ///   is at work on something in it for longer than that.
     func receive(
+        _ request: HTTPRequest, _ path: RelativePath, limit: Int
+    ) async throws(ProviderError) -> (answer: HTTPAnswer, multistatus: DAVMultistatus?) {
+        for pause in Self.earlyPauses {
+            let told = try await receiveOnce(request, path, limit: limit)
+            guard told.answer.status == 425 || told.multistatus?.early != nil else { return told }
+            try await clock.pause(pause)
+        }
+        let told = try await receiveOnce(request, path, limit: limit)
+        guard let early = told.multistatus?.early else { return told }
+        throw ProviderError(
+            .unavailable, "\(address.path(href: early.href) ?? path) cannot be read: the server is still at work on it",
+            cause: early.refusal)
+    }
+
+    private func receiveOnce(
         _ request: HTTPRequest, _ path: RelativePath, limit: Int
     ) async throws(ProviderError) -> (answer: HTTPAnswer, multistatus: DAVMultistatus?) {
         let multistatus = DAVMultistatus()

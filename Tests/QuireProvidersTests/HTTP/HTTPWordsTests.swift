@@ -79,7 +79,7 @@ struct HTTPWordsTests {
             302: .unavailable, 400: .failed, 401: .unavailable, 403: .permissionDenied, 404: .notFound,
             405: .failed,
             409: .parentMissing, 410: .notFound, 412: .conditionFailed, 413: .unsupported, 414: .invalidName,
-            423: .failed, 429: .unavailable, 500: .failed, 501: .failed, 502: .unavailable, 503: .unavailable,
+            423: .failed, 425: .unavailable, 429: .unavailable, 500: .failed, 501: .failed, 502: .unavailable, 503: .unavailable,
             504: .unavailable, 507: .noSpace, 509: .unavailable, 511: .unavailable, 520: .unavailable,
             530: .unavailable, 531: .unavailable, 599: .unavailable, 508: .failed, 519: .failed,
         ]
