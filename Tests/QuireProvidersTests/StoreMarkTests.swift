@@ -15,10 +15,13 @@ struct StoreMarkTests {
         }
     }
 
-    @Test("A page that came in a mark's place is not called a damaged mark", arguments: [
-        "<html><title>Sign in</title></html>", "\n <!DOCTYPE html>", "Welcome", "{\"error\":\"login\"}", "[]", "null",
-        "<html>" + String(repeating: "x", count: 5000),
-    ])
+    @Test(
+        "A page that came in a mark's place is not called a damaged mark",
+        arguments: [
+            "<html><title>Sign in</title></html>", "\n <!DOCTYPE html>", "Welcome", "{\"error\":\"login\"}", "[]",
+            "null",
+            "<html>" + String(repeating: "x", count: 5000),
+        ])
     func foreign(text: String) throws {
         let answered = try #require(words(text, isAnswer: true))
         #expect(answered.contains("something else than the store answered") && !answered.contains("remove it"))
@@ -26,9 +29,11 @@ struct StoreMarkTests {
         #expect(try #require(words(text, isAnswer: false)).contains("is damaged; restore it"))
     }
 
-    @Test("A mark that was cut or lost its content is damaged, wherever it is", arguments: [
-        "", "\n", "\0\0\0", "{\"format\":1,\"iden", "{\"format\":1}", "{\"format\":1,\"identity\":\"\"}",
-    ])
+    @Test(
+        "A mark that was cut or lost its content is damaged, wherever it is",
+        arguments: [
+            "", "\n", "\0\0\0", "{\"format\":1,\"iden", "{\"format\":1}", "{\"format\":1,\"identity\":\"\"}",
+        ])
     func damaged(text: String) throws {
         for isAnswer in [true, false] {
             #expect(try #require(words(text, isAnswer: isAnswer)).contains("is damaged; restore it"))
@@ -51,7 +56,7 @@ struct StoreMarkTests {
             do {
                 _ = try await server.provider().connect(expected: id)
                 Issue.record("it is connected")
-            } catch let error as ProviderError {
+            } catch {
                 #expect(error.message.contains("something else than the store answered"), "\(error)")
             }
         }

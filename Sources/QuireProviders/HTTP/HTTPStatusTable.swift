@@ -65,7 +65,8 @@ enum HTTPStatusTable {
             408: "Request Timeout", 409: "Conflict", 410: "Gone", 411: "Length Required", 412: "Precondition Failed",
             413: "Content Too Large", 414: "URI Too Long", 415: "Unsupported Media Type", 416: "Range Not Satisfiable",
             422: "Unprocessable Content", 423: "Locked", 424: "Failed Dependency", 425: "Too Early",
-            429: "Too Many Requests", 500: "Internal Server Error", 501: "Not Implemented", 502: "Bad Gateway", 503: "Service Unavailable",
+            429: "Too Many Requests", 500: "Internal Server Error", 501: "Not Implemented", 502: "Bad Gateway",
+            503: "Service Unavailable",
             504: "Gateway Timeout", 507: "Insufficient Storage", 509: "Bandwidth Limit Exceeded",
             511: "Network Authentication Required",
         ][status]

@@ -64,7 +64,8 @@ struct DAVAbilities: Sendable, Hashable {
 
     var capabilities: ProviderCapabilities {
         ProviderCapabilities(
-            conditionalWrites: locks && tellsContents ? .locked : .detected, stableIdentifiers: false, directoryMoves: true,
+            conditionalWrites: locks && tellsContents ? .locked : .detected, stableIdentifiers: false,
+            directoryMoves: true,
             symlinks: false, attributes: stamps, arbitraryNames: false, earlierVersions: history != nil,
             folding: folding, longestName: longestName,
             versionGranularity: isTimeBased ? DAVSecond.length : .zero)

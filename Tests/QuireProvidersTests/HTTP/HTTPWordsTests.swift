@@ -41,7 +41,9 @@ struct HTTPWordsTests {
             #expect(HTTPDate.parse(text)?.seconds == seconds)
         }
         // What other zones are called is not known.
-        for text in ["Wed May 17 15:31:58 CEST 2017", "Wed, 17 May 2017 15:31:58 CET", "Wed, 17 May 2017 15:31:58 +9900"] {
+        for text in [
+            "Wed May 17 15:31:58 CEST 2017", "Wed, 17 May 2017 15:31:58 CET", "Wed, 17 May 2017 15:31:58 +9900",
+        ] {
             #expect(HTTPDate.parse(text) == nil)
         }
         for text in ["", "yesterday", "Sun, 06 Foo 1994 08:49:37 GMT", "Sun, 06 Nov 1994 08:61:37 GMT", "1994-11-06"] {
@@ -79,7 +81,8 @@ struct HTTPWordsTests {
             302: .unavailable, 400: .failed, 401: .unavailable, 403: .permissionDenied, 404: .notFound,
             405: .failed,
             409: .parentMissing, 410: .notFound, 412: .conditionFailed, 413: .unsupported, 414: .invalidName,
-            423: .failed, 425: .unavailable, 429: .unavailable, 500: .failed, 501: .failed, 502: .unavailable, 503: .unavailable,
+            423: .failed, 425: .unavailable, 429: .unavailable, 500: .failed, 501: .failed, 502: .unavailable,
+            503: .unavailable,
             504: .unavailable, 507: .noSpace, 509: .unavailable, 511: .unavailable, 520: .unavailable,
             530: .unavailable, 531: .unavailable, 599: .unavailable, 508: .failed, 519: .failed,
         ]

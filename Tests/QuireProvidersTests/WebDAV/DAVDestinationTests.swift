@@ -64,9 +64,9 @@ struct DAVDestinationTests {
         do {
             _ = try await provider.move("a", to: "b", expecting: item.version)
             Issue.record("it was moved")
-        } catch let error as ProviderError {
+        } catch {
             #expect(error.message.contains("Host and scheme"), "\(error)")
-            #expect(error.isRetryable == refusal.hasPrefix("502"))
+            #expect(error.code == (refusal.hasPrefix("502") ? .unavailable : .failed))
         }
         server.with { $0.manners.pathRefusal = nil }
         _ = try await DAVMoveProbe(client: provider.client, root: ".quire/tmp/y", abilities: provider.abilities).run()

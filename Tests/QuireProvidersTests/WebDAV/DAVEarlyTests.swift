@@ -29,7 +29,8 @@ struct DAVEarlyTests {
     }
 
     /// A server that is done with `d/a` when it is asked for the `done`th time.
-    private func account(_ form: Form, done: Int) throws -> (server: LoopbackServer, client: DAVClient, counts: Counts) {
+    private func account(_ form: Form, done: Int) throws -> (server: LoopbackServer, client: DAVClient, counts: Counts)
+    {
         let counts = Counts()
         let server = try LoopbackServer(steps: [
             { peer, request in

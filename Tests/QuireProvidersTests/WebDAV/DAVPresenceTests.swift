@@ -31,7 +31,7 @@ struct DAVPresenceTests {
         do {
             let item = try await provider.item(at: "a")
             Issue.record("\(item.debugDescription)")
-        } catch let error as ProviderError {
+        } catch {
             #expect(error.code == .unavailable && error.isOtherStore, "\(error)")
         }
         server.with { $0.trouble = nil }
