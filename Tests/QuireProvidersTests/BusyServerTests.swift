@@ -94,6 +94,7 @@ struct BusyServerTests {
 
     private static let proxies = [
         "502 Bad Gateway", "503 Service Unavailable", "504 Gateway Timeout", "429 Too Many Requests",
+        "509 Bandwidth Limit Exceeded", "511 Network Authentication Required", "521 Down", "599 Network Timeout",
     ]
 
     @Test(

@@ -26,8 +26,8 @@ struct ProviderTrial: Sendable {
         if capabilities.conditionalWrites == .detected, !acceptsLossy {
             throw QuireError(
                 .usage,
-                "\(url) may lose an update: it neither has locks nor keeps conditions, so two devices can "
-                    + "overwrite each other",
+                "\(url) may lose an update: it neither has locks nor keeps conditions, or it does not tell that a document "
+                    + "has changed, so two devices can overwrite each other",
                 remedy: "Choose another provider, or add it all the same with --accept-lossy")
         }
         return [Self.words(capabilities, hasQuota: free != nil)]

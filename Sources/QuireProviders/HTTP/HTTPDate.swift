@@ -6,16 +6,35 @@ package enum HTTPDate {
     private static let days = ["Thu", "Fri", "Sat", "Sun", "Mon", "Tue", "Wed"]
 
     /// Reads `Sun, 06 Nov 1994 08:49:37 GMT` and the two obsolete forms, `Sunday, 06-Nov-94 08:49:37 GMT` and
-    /// `Sun Nov  6 08:49:37 1994`; also RFC 3339, as WebDAV's creationdate and S3's LastModified have it.
+    /// `Sun Nov  6 08:49:37 1994`; also RFC 3339, as WebDAV's creationdate and S3's LastModified have it, and what some servers
+    /// make of these: `Sun, 06 Nov 1994 09:49:37 +0100`, `Sun Nov  6 08:49:37 UTC 1994`.
     package static func parse(_ text: String) -> FileTime? {
-        let words = text.split { " ,-".contains($0) }.map(String.init)
-        if words.count == 6, words[5] == "GMT" || words[5] == "UTC" {
-            return time(year: words[3], month: words[2], day: words[1], clock: words[4])
-        }
-        if words.count == 5, days.contains(words[0]) {
+        let words = text.split { " ,".contains($0) }.map(String.init)
+        let day = words.first ?? ""
+        if days.contains(day), words.count == 5 {
             return time(year: words[4], month: words[1], day: words[2], clock: words[3])
         }
+        if days.contains(day), words.count == 6, let offset = offset(zone: words[4]) {
+            return time(year: words[5], month: words[1], day: words[2], clock: words[3], offset)
+        }
+        if words.count == 6, let offset = offset(zone: words[5]) {
+            return time(year: words[3], month: words[2], day: words[1], clock: words[4], offset)
+        }
+        let date = words.count == 4 ? words[1].split(separator: "-").map(String.init) : []
+        if date.count == 3, offset(zone: words[3]) == 0 {
+            return time(year: date[2], month: date[1], day: date[0], clock: words[2])
+        }
         return parseTimestamp(text)
+    }
+
+    /// Seconds that clocks of `GMT`, `UTC`, `+0100` or `-0530` are ahead of UTC; nil for names of other zones.
+    private static func offset(zone: String) -> Int? {
+        if zone == "GMT" || zone == "UTC" { return 0 }
+        let bytes = Array(zone.utf8)
+        guard bytes.count == 5, bytes[0] == 0x2B || bytes[0] == 0x2D, let hours = number(bytes[1...2]),
+            let minutes = number(bytes[3...4]), hours < 24, minutes < 60
+        else { return nil }
+        return (bytes[0] == 0x2D ? -60 : 60) * (hours * 60 + minutes)
     }
 
     /// `Sun, 06 Nov 1994 08:49:37 GMT`.
@@ -59,13 +78,15 @@ package enum HTTPDate {
         return FileTime(seconds: seconds - offset, nanoseconds: nanoseconds)
     }
 
-    private static func time(year: String, month: String, day: String, clock: String) -> FileTime? {
+    private static func time(
+        year: String, month: String, day: String, clock: String, _ offset: Int = 0
+    ) -> FileTime? {
         guard var year = number(year.utf8), let day = number(day.utf8), let month = months.firstIndex(of: month) else {
             return nil
         }
         // Two digits: not more than 50 years ahead (RFC 9110), as of this century.
         if year < 100 { year += year < 70 ? 2000 : 1900 }
-        return seconds(year, month + 1, day, clock).map { FileTime(seconds: $0, nanoseconds: 0) }
+        return seconds(year, month + 1, day, clock).map { FileTime(seconds: $0 - offset, nanoseconds: 0) }
     }
 
     private static func seconds(_ year: Int, _ month: Int, _ day: Int, _ clock: String) -> Int? {

@@ -83,7 +83,9 @@ package struct HTTPAnswer: Sendable {
 
     /// Whether it says how the server, or the way there, is at this moment, and nothing of what was asked: who wants to
     /// know what the server can do has to ask again.
-    package var provesNothing: Bool { [401, 407, 408, 425, 429, 502, 503, 504, 507].contains(status) }
+    package var provesNothing: Bool {
+        [401, 407, 408, 425, 429, 502, 503, 504, 507, 509, 511].contains(status) || (520..<600).contains(status)
+    }
 
     /// When the server has answered, by its own clock; nil where it does not say so.
     package var date: FileTime? { fields["Date"].flatMap { HTTPDate.parse($0) } }

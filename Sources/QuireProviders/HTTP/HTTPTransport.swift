@@ -142,12 +142,18 @@ package final class HTTPTransport: Sendable {
     }
 
     /// Where a redirect of a safe request leads within this server; nil for anything else.
+    ///
+    /// A server behind a proxy that ends TLS may know itself by another origin, and name that where it wants a directory's
+    /// path with a slash at its end (Apache's mod_dir). What is followed then is our own path, on our own origin.
     private func redirect(_ answer: HTTPAnswer, of request: HTTPRequest) -> String? {
         guard [301, 302, 307, 308].contains(answer.status), request.isSafe, let location = answer.fields["Location"]
         else { return nil }
         if location.hasPrefix("/"), !location.hasPrefix("//") { return location }
-        guard let (origin, target) = HTTPOrigin.parse(location), origin == self.origin else { return nil }
-        return target
+        guard let (origin, target) = HTTPOrigin.parse(location) else { return nil }
+        if origin == self.origin { return target }
+        let path = PercentEncoding.decode(target.prefix { $0 != "?" })
+        guard path == PercentEncoding.decode(request.path) + [0x2F] else { return nil }
+        return "\(request.path)/\(request.query.map { "?\($0)" } ?? "")"
     }
 
     private func notePause(_ answer: HTTPAnswer) {

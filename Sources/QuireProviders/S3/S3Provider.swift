@@ -130,8 +130,9 @@ package final class S3Provider: DocumentProvider {
     }
 
     private func readIdentity() async throws(ProviderError) -> StoreMark? {
-        guard let bytes = try await client.get(client.address.key(StoreLayout.mark), limit: 4096) else { return nil }
-        return try StoreMark(bytes, at: client.address.place)
+        let key = client.address.key(StoreLayout.mark)
+        guard let bytes = try await client.get(key, limit: StoreMark.longestAnswer) else { return nil }
+        return try StoreMark(bytes, at: client.address.place, isAnswer: true)
     }
 
     /// Writes a new mark unless another device was first, and returns the one that is there then.

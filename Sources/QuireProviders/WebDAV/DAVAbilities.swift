@@ -43,6 +43,8 @@ struct DAVAbilities: Sendable, Hashable {
     var stamps = false
     /// Two writes of the same size within a second may have the same version.
     var isTimeBased = false
+    /// A write has another version than one of the same size before, at the latest once a second is over.
+    var tellsContents = true
     var journal: Journal?
     /// Where the server lists what it keeps of documents by itself; nil where it keeps nothing.
     var history: DAVHistory?
@@ -62,7 +64,8 @@ struct DAVAbilities: Sendable, Hashable {
 
     var capabilities: ProviderCapabilities {
         ProviderCapabilities(
-            conditionalWrites: locks ? .locked : .detected, stableIdentifiers: false, directoryMoves: true,
+            conditionalWrites: locks && tellsContents ? .locked : .detected, stableIdentifiers: false,
+            directoryMoves: true,
             symlinks: false, attributes: stamps, arbitraryNames: false, earlierVersions: history != nil,
             folding: folding, longestName: longestName,
             versionGranularity: isTimeBased ? DAVSecond.length : .zero)

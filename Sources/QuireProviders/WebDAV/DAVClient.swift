@@ -6,6 +6,7 @@ struct DAVClient: Sendable {
     let address: DAVAddress
     /// Lock names that are known to be there.
     let lockNames = DAVLockNames()
+    let destination = DAVDestination()
     var lockRhythm = DAVLockRhythm()
     var clock = DAVClock()
 
@@ -44,10 +45,30 @@ struct DAVClient: Sendable {
         return found
     }
 
-    /// Sends a request that is answered by a multistatus; nil in place of one where the status is another.
+    /// Between looks at what the server is still at work on: half a minute in all.
+    private static let earlyPauses = [0.5, 1, 2, 4, 8, 14.5].map { Duration.seconds($0) }
+
+    /// Sends a request that is answered by a multistatus; nil in place of one where the status is another. Where the server
+    /// is still at work on something that was uploaded (425, as ownCloud Infinite Scale), it is asked again.
     ///
-    /// - Throws: `.failed` for what is no multistatus, and an answer of more than `limit` bytes.
+    /// - Throws: `.failed` for what is no multistatus, and an answer of more than `limit` bytes; `.unavailable` where the server
+    ///   is at work on something in it for longer than that.
     func receive(
+        _ request: HTTPRequest, _ path: RelativePath, limit: Int
+    ) async throws(ProviderError) -> (answer: HTTPAnswer, multistatus: DAVMultistatus?) {
+        for pause in Self.earlyPauses {
+            let told = try await receiveOnce(request, path, limit: limit)
+            guard told.answer.status == 425 || told.multistatus?.early != nil else { return told }
+            try await clock.pause(pause)
+        }
+        let told = try await receiveOnce(request, path, limit: limit)
+        guard let early = told.multistatus?.early else { return told }
+        throw ProviderError(
+            .unavailable, "\(address.path(href: early.href) ?? path) cannot be read: the server is still at work on it",
+            cause: early.refusal)
+    }
+
+    private func receiveOnce(
         _ request: HTTPRequest, _ path: RelativePath, limit: Int
     ) async throws(ProviderError) -> (answer: HTTPAnswer, multistatus: DAVMultistatus?) {
         let multistatus = DAVMultistatus()
@@ -117,21 +138,26 @@ struct DAVClient: Sendable {
     /// - Parameters:
     ///   - size: of a document, which some servers copy.
     ///   - fields: further ones.
-    /// - Throws: `.failed` where a part of it may have been moved, or nothing (RFC 4918 §9.9.4).
+    ///   - form: how it says where to; nil for what the probe found.
+    /// - Throws: `.failed` where a part of it may have been moved, or nothing (RFC 4918 §9.9.4); where no form is named, what the
+    ///   probe found to be refused in either (`DAVDestination`).
     func move(
         _ path: RelativePath, to destination: RelativePath, isDirectory: Bool = false, overwrite: Bool,
-        size: ByteCount = .zero, _ fields: HTTPFields = [:]
+        size: ByteCount = .zero, _ fields: HTTPFields = [:], as form: DAVDestination.Form? = nil
     ) async throws(ProviderError) -> HTTPAnswer {
-        var all: HTTPFields = [
-            "Destination": address.url(destination, isDirectory: isDirectory), "Overwrite": overwrite ? "T" : "F",
-            "Depth": "infinity",
-        ]
+        let place =
+            switch form ?? self.destination.form {
+            case .url: address.url(destination, isDirectory: isDirectory)
+            case .path: address.target(destination, isDirectory: isDirectory)
+            }
+        var all: HTTPFields = ["Destination": place, "Overwrite": overwrite ? "T" : "F", "Depth": "infinity"]
         for (name, value) in fields.list { all[name] = value }
         let workTime = isDirectory ? Self.treeTime : RequestSilence.timeToWork(on: size)
         let answer = try await small("MOVE", path, isDirectory, all, workTime: workTime)
+        let item = path.isInside(StoreLayout.control) ? destination : path
+        if form == nil, let refusal = self.destination.refusal(answer, item, at: address) { throw refusal }
         guard answer.status == 207 else { return answer }
         let refused = try DAVMultistatus.read(answer).resources.first { $0.refusal != nil }
-        let item = path.isInside(StoreLayout.control) ? destination : path
         throw ProviderError(
             .failed, "\(item) cannot be moved: the server could move a part of it only",
             cause: refused.flatMap { resource in resource.refusal.map { "\(resource.href.prefix(200)): \($0)" } })
@@ -162,13 +188,14 @@ struct DAVClient: Sendable {
             .bytes(DAVBodies.proppatch(stamp)))
     }
 
-    /// Asks for content as the server has it now, and not as a cache before it had it (RFC 9111 §5.2.1.4): what the server
+    /// Asks for content as it is, not packed on the way (RFC 9110 §12.5.3), and as the server has it now, and not as a cache before it had it (RFC 9111 §5.2.1.4): what the server
     /// says of it is asked for by a request of its own, which caches pass on.
     func request(
         contentOf path: RelativePath, _ range: Range<Int64>? = nil, timeLimit: Duration? = nil
     ) -> HTTPRequest {
         var fields = range.map(ContentRange.fields) ?? [:]
         fields["Cache-Control"] = "no-cache"
+        fields["Accept-Encoding"] = "identity"
         return HTTPRequest("GET", address.target(path), fields: fields, timeLimit: timeLimit)
     }
 

@@ -4,8 +4,8 @@ import QuireCore
 enum DAVIdentity {
     /// Reads the mark; nil where there is none.
     static func read(_ client: DAVClient) async throws(ProviderError) -> StoreMark? {
-        guard let bytes = try await client.get(StoreLayout.mark, limit: 4096) else { return nil }
-        return try StoreMark(bytes, at: client.address.place)
+        guard let bytes = try await client.get(StoreLayout.mark, limit: StoreMark.longestAnswer) else { return nil }
+        return try StoreMark(bytes, at: client.address.place, isAnswer: true)
     }
 
     /// Writes a new mark unless another device was first, and returns the one that is there then.
@@ -29,7 +29,13 @@ enum DAVIdentity {
         let staged = StoreLayout.staging()
         let answer = try await client.put(staged, .bytes(StoreMark.fresh().bytes))
         guard answer.isSuccess else { throw client.transport.error(answer, "the account cannot be written to") }
-        let moved = try await client.move(staged, to: StoreLayout.mark, overwrite: false)
+        let moved: HTTPAnswer
+        do throws(ProviderError) {
+            moved = try await client.move(staged, to: StoreLayout.mark, overwrite: false)
+        } catch {
+            await client.discard(staged)
+            throw error
+        }
         guard moved.isSuccess else {
             await client.discard(staged)
             if moved.status == 412 { return }

@@ -14,10 +14,13 @@ struct DAVMoveProbe {
         var keepsVersions = false
     }
 
+    /// Also finds out how a MOVE has to say where to (`DAVDestination`).
+    ///
     /// - Returns: nothing but the defaults where MOVEs are refused.
     func run() async throws(ProviderError) -> Finding {
         var finding = Finding()
         _ = try await client.sure { () throws(ProviderError) in try await client.makeCollection(root) }
+        guard try await movesAtAll(child("d"), to: child("d-moved")) else { return finding }
         let tries: [(DAVAbilities.Condition, (FileName, FileName, FileName))] = [
             (.stateList, ("a", "a-wrong", "a-right")), (.match, ("b", "b-wrong", "b-right")),
         ]
@@ -51,6 +54,35 @@ struct DAVMoveProbe {
         return try await moves(path, to: right, fields)
     }
 
+    /// Moves a document under no condition: as a MOVE said it so far, and where that may be refused for its Destination, in the
+    /// other form.
+    private func movesAtAll(_ path: RelativePath, to destination: RelativePath) async throws(ProviderError) -> Bool {
+        guard try await put(path) else { return false }
+        let form = client.destination.form
+        guard var answer = try await attempt(path, to: destination, as: form) else { return false }
+        // A server's way to refuse, or its mishap.
+        if answer.status == 500, let second = try await attempt(path, to: destination, as: form) { answer = second }
+        if answer.isSuccess {
+            client.destination.found(form)
+        } else if DAVDestination.mayRefuse(answer) {
+            if try await attempt(path, to: destination, as: form.other)?.isSuccess == true {
+                client.destination.found(form.other)
+                return true
+            }
+            client.destination.foundNone()
+        }
+        let found = answer
+        return try await client.sure { () in found }.isSuccess
+    }
+
+    private func attempt(
+        _ path: RelativePath, to destination: RelativePath, as form: DAVDestination.Form
+    ) async throws(ProviderError) -> HTTPAnswer? {
+        try await unlessPartly { () throws(ProviderError) in
+            try await client.move(path, to: destination, overwrite: false, as: form)
+        }
+    }
+
     private func child(_ name: FileName) -> RelativePath { root.appending(name) }
 
     private func put(_ path: RelativePath) async throws(ProviderError) -> Bool {
@@ -64,15 +96,21 @@ struct DAVMoveProbe {
         try await move(path, to: destination, fields)?.isSuccess == true
     }
 
-    /// A MOVE; nil where the server answers that it did a part of it, as some refuse it.
     private func move(
         _ path: RelativePath, to destination: RelativePath, _ fields: HTTPFields
     ) async throws(ProviderError) -> HTTPAnswer? {
-        do throws(ProviderError) {
-            return try await client.sure { () throws(ProviderError) in
+        try await unlessPartly { () throws(ProviderError) in
+            try await client.sure { () throws(ProviderError) in
                 try await client.move(path, to: destination, overwrite: false, fields)
             }
-        } catch {
+        }
+    }
+
+    /// What a MOVE is answered; nil where the server answers that it did a part of it, as some refuse it.
+    private func unlessPartly(
+        _ move: () async throws(ProviderError) -> HTTPAnswer
+    ) async throws(ProviderError) -> HTTPAnswer? {
+        do throws(ProviderError) { return try await move() } catch {
             guard error.code == .failed else { throw error }
             return nil
         }

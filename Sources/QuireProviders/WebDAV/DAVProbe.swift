@@ -183,10 +183,21 @@ struct DAVProbe {
         }
         abilities.tellsWritten = isTold
         abilities.isTimeBased = trial.isTimeBased ?? true
+        if abilities.isTimeBased { abilities.tellsContents = try await tellsLater(document) }
         abilities.history = try await Self.optional(client, &abilities.isUnsettled) {
             [client, document] (_) throws(ProviderError) in
             try await DAVHistoryProbe(client: client).run(document)
         }
+    }
+
+    /// Whether the next write of the same size has another version when a second is over. A server that tells neither entity
+    /// tags nor times that change never does: nothing at it would be noticed to have changed.
+    private func tellsLater(_ document: DAVResource) async throws(ProviderError) -> Bool {
+        let path = child("versions")
+        try await client.clock.pause(DAVSecond.length)
+        let answer = try await put(path, "x")
+        guard answer.isSuccess else { throw client.transport.error(answer, "the account cannot be written to") }
+        return try await version(path) != document.item(path, stamps: false).version
     }
 
     private mutating func tryConditions() async throws(ProviderError) {

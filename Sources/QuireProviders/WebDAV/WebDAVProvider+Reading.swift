@@ -41,7 +41,8 @@ extension WebDAVProvider {
     package func item(at path: RelativePath) async throws(ProviderError) -> RemoteItem? {
         try checkConnected()
         try validateReading(path)
-        return try await look(path)?.item
+        // What is gone here is taken off the device: a mark that was seen a moment ago says nothing of now.
+        return try await look(path, isAlwaysConfirmed: true)?.item
     }
 
     package func fetch(
@@ -119,8 +120,12 @@ extension WebDAVProvider {
         return found.item
     }
 
-    /// What is at `path` now; nil where nothing is, which is sure.
-    func look(_ path: RelativePath) async throws(ProviderError) -> DAVFinding? {
+    /// What is at `path` now; nil where nothing is, in a store that was there a moment ago.
+    ///
+    /// - Parameter isAlwaysConfirmed: where nothing is, the store is there after that, for one more request.
+    func look(
+        _ path: RelativePath, isAlwaysConfirmed: Bool = false
+    ) async throws(ProviderError) -> DAVFinding? {
         // A server that deletes before it moves something there shows nothing for a moment.
         for pause in abilities.putsWhole ? [Duration.zero] : [.zero, .milliseconds(10), .milliseconds(40)] {
             if pause > .zero { try? await Task.sleep(for: pause) }
@@ -130,7 +135,7 @@ extension WebDAVProvider {
                     modified: found.modified, told: found.told)
             }
         }
-        try await confirm()
+        try await confirm(always: isAlwaysConfirmed)
         return nil
     }
 

@@ -38,7 +38,8 @@ extension WebDAVProvider {
         let pool = client.transport.pool
         let sink = FileSink(destination, for: path, pool: pool)
         var told: DAVToldChecksum?
-        let answer = try await client.transport.receive(HTTPRequest("GET", history.target(revision))) {
+        let request = HTTPRequest("GET", history.target(revision), fields: ["Accept-Encoding": "identity"])
+        let answer = try await client.transport.receive(request) {
             (answer) throws(ProviderError) in
             told = DAVToldChecksum(answer)
         } each: { (piece) throws(ProviderError) in

@@ -349,6 +349,29 @@ struct HTTPTransportTests {
         #expect(away.status == 302 && transport.error(away, "x").code == .unavailable)
     }
 
+    @Test("A slash that a server behind a proxy wants at a path's end is added, and no other server is asked for it")
+    func missingSlash() async throws {
+        let other = try LoopbackServer { peer in #expect(peer.request() == nil, "credentials go to nobody else") }
+        let server = try LoopbackServer { peer in
+            while let request = peer.request() {
+                let target = String(request.head.split(separator: " ")[1])
+                if ["/d%28/", "/d%28/?x=1"].contains(target) {
+                    peer.answer("200 OK", [], target)
+                } else {
+                    let path = target.hasPrefix("/d") ? "/d(/" : "/elsewhere/"
+                    peer.answer("301 Moved", ["Location: http://127.0.0.1:\(other.port)\(path)"])
+                }
+            }
+        }
+        let transport = transport(server, FixedAuthorizer.basic(user: "me", password: "secret"))
+        #expect(try await transport.send(HTTPRequest("PROPFIND", "/d%28")).body == Array("/d%28/".utf8))
+        #expect(try await transport.send(HTTPRequest("GET", "/d%28", query: "x=1")).body == Array("/d%28/?x=1".utf8))
+        #expect(try await transport.send(HTTPRequest("MKCOL", "/d%28")).status == 301)
+        for path in ["/else", "/elsewher", "/d%28x", "/elsewhere/"] {
+            #expect(try await transport.send(HTTPRequest("GET", path)).status == 301)
+        }
+    }
+
     @Test("A server that asks for a pause gets one; a long one is told instead")
     func retryAfter() async throws {
         let server = try LoopbackServer(steps: [

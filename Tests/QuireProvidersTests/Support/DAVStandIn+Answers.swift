@@ -156,7 +156,12 @@ extension DAVStandIn.State {
     }
 
     private mutating func move(_ request: DAVStandInRequest) -> Answer {
-        let destination = DAVStandInRequest.path(request.fields["destination"] ?? "")
+        let place = request.fields["destination"] ?? ""
+        if let refusal = place.hasPrefix("/") ? manners.pathRefusal : manners.urlRefusal {
+            refusedMoves += 1
+            return (refusal, "")
+        }
+        let destination = DAVStandInRequest.path(place)
         if nodes[destination] != nil, request.fields["overwrite"] == "F" { return ("412 Precondition Failed", "") }
         if let name = manners.unmoved, let names = nodes[request.path]?.names, names.contains(name) {
             makeCollection(destination)
@@ -326,7 +331,7 @@ extension DAVStandIn.State {
             }
         } else {
             properties += "<D:getcontentlength>\(node.content.count)</D:getcontentlength>"
-            properties += "<D:getetag>\"\(node.tag)\"</D:getetag>"
+            if !manners.tellsNoVersions { properties += "<D:getetag>\"\(node.tag)\"</D:getetag>" }
             if manners.secondsPerWrite != nil {
                 properties += "<D:getlastmodified>\(date(node.time))</D:getlastmodified>"
             } else if manners.history == nil {

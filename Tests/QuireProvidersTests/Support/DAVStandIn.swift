@@ -80,6 +80,10 @@ final class DAVStandIn: Sendable {
         var heedsTags: Set<String> = []
         /// A MOVE gives a document a new entity tag.
         var movesRetag = false
+        /// How a MOVE is answered whose Destination is a whole URL, as behind a proxy that ends TLS; nil where it is taken.
+        var urlRefusal: String?
+        /// The same of one that is a path alone.
+        var pathRefusal: String?
         /// What a cache before the server has of each document; nil without one.
         var cached: String?
         /// Entity tags of documents are made of size and second, as nginx's, by a clock that goes on by so many seconds with
@@ -87,6 +91,8 @@ final class DAVStandIn: Sendable {
         var secondsPerWrite: Double?
         /// Each write has its own tag all the same.
         var hasOwnTags = false
+        /// Tells of documents neither an entity tag nor when they changed.
+        var tellsNoVersions = false
         /// How far the clock of its dates is ahead of that one.
         var datesAhead = 0
         /// The entity tag that a PUT is answered with; nil for none.
@@ -132,6 +138,8 @@ final class DAVStandIn: Sendable {
         var log: [String] = []
         /// The token of each path that is locked.
         var locks: [String: String] = [:]
+        /// MOVEs that were refused for the form of their Destination.
+        var refusedMoves = 0
         /// Requests since the probe's document was written.
         var sinceHalf = 0
         /// Header fields of the answer that is being given.

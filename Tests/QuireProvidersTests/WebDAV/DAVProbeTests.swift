@@ -75,6 +75,25 @@ struct DAVProbeTests {
     }
 
     @Test(
+        "Where nothing tells that a document has changed, an update may be lost, with locks, too",
+        arguments: [(false, .locked), (true, .detected)] as [(Bool, ProviderCapabilities.ConditionalWrites)])
+    func untold(tellsNoVersions: Bool, writes: ProviderCapabilities.ConditionalWrites) async throws {
+        var manners = DAVStandIn.Manners(locks: true, tellsNoVersions: tellsNoVersions)
+        let server = try DAVStandIn(manners)
+        let provider = server.provider()
+        _ = try await provider.connect(expected: nil)
+        #expect(provider.abilities.locks && provider.abilities.isTimeBased == tellsNoVersions)
+        #expect(provider.capabilities.conditionalWrites == writes)
+        // A time that goes on is enough.
+        (manners.tellsNoVersions, manners.secondsPerWrite) = (false, 0)
+        let ticking = try DAVStandIn(manners)
+        let other = ticking.provider()
+        _ = try await other.connect(expected: nil)
+        #expect(other.abilities.isTimeBased && other.capabilities.conditionalWrites == .locked)
+        #expect(ticking.with { $0.seconds } > 1)
+    }
+
+    @Test(
         "Other versions are known for that where a write takes little time, and else taken for such",
         arguments: [(0, false), (0.3, false), (0.7, false), (1, true), (3, true)])
     func ownVersions(secondsPerWrite: Double, isTimeBased: Bool) async throws {
