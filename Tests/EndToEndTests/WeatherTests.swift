@@ -90,7 +90,9 @@ struct WeatherTests {
         Outage(name: "connections reset", rules: [.init(fault: "reset-request")], words: "closed the connection"),
         Outage(name: "503 for ever", rules: [.init(fault: "status", status: 503)], words: "busy"),
         Outage(name: "500 for ever", rules: [.init(fault: "status", status: 500)], words: "500"),
-        Outage(name: "the secret is revoked", rules: [.init(fault: "status", status: 401)], words: "renew them"),
+        Outage(
+            name: "the secret is revoked", rules: [.init(fault: "status", status: 401)], words: "`quire provider secret"
+        ),
         Outage(
             name: "listings are garbage",
             rules: [.init(fault: "garbage", methods: ["PROPFIND"]), .init(fault: "garbage", path: "list-type")],

@@ -98,7 +98,7 @@ struct HTTPWordsTests {
         ] as [([String], Bool)] {
             let fields = HTTPFields(offers.map { (name: "WWW-Authenticate", value: $0) })
             let message = transport.error(HTTPAnswer(status: 401, fields: fields), "x").message
-            #expect(message.contains("renew them") == isKnown, "\(offers)")
+            #expect(message.contains("does not accept the user name and secret") == isKnown, "\(offers)")
             #expect(message.contains("no way of signing in that Quire knows") != isKnown, "\(offers)")
         }
         let html = "<html>\n<title>Full</title><p>No room\u{7} here</p></html>"
