@@ -62,7 +62,10 @@ extension EndToEnd {
                 try await drive.sh("echo second > doc; sync doc")
                 async let syncing = drive.quire("sync")
                 try await eventually("the engine is at it", seconds: 30) {
-                    guard let number = drive.daemonProcessID else { return false }
+                    // Pictures are looked for at the provider, too, and sooner.
+                    guard let number = drive.daemonProcessID,
+                        try await drive.sh("getfattr --only-values -n user.quire.state doc") == "uploading"
+                    else { return false }
                     let tasks = try FileManager.default.contentsOfDirectory(atPath: "/proc/\(number)/task")
                     return tasks.contains { task in
                         let wait = try? String(contentsOfFile: "/proc/\(number)/task/\(task)/wchan", encoding: .utf8)
