@@ -237,6 +237,14 @@ struct ContentTests {
         }
     }
 
+    /// What some document says.
+    private static func reading(_ id: ItemID, _ text: String) -> ContentReading {
+        ContentReading(
+            ContentDocument(
+                id: id, path: "a", type: .data, size: ByteCount(1), mtime: .unknown, generation: 1, typeID: 1),
+            text: text)
+    }
+
     @Test("Damage that is met while the words are kept is known to the next start, though they were closed")
     func damagedMeanwhile() throws {
         let directory = try TestDrive.makeDirectory()
@@ -244,11 +252,7 @@ struct ContentTests {
         let path = directory + "/content.sqlite"
         func open() throws -> ContentStore { try ContentStore(at: path, logger: Logger(label: "test")) }
         let readings = (1...40).map { id in
-            ContentReading(
-                ContentDocument(
-                    id: ItemID(id), path: "a", type: .data, size: ByteCount(1), mtime: .unknown, generation: 1,
-                    typeID: 1),
-                text: (0..<400).map { "word\(id)x\($0)" }.joined(separator: " "))
+            Self.reading(ItemID(id), (0..<400).map { "word\(id)x\($0)" }.joined(separator: " "))
         }
         let first = try open()
         try first.note(readings)
@@ -271,11 +275,7 @@ struct ContentTests {
         FailingReads.prepare()
         func open() throws -> ContentStore { try ContentStore(at: path, logger: Logger(label: "test")) }
         let readings = (1...40).map { id in
-            ContentReading(
-                ContentDocument(
-                    id: ItemID(id), path: "a", type: .data, size: ByteCount(1), mtime: .unknown, generation: 1,
-                    typeID: 1),
-                text: (0..<400).map { "word\(id)x\($0)" }.joined(separator: " "))
+            Self.reading(ItemID(id), (0..<400).map { "word\(id)x\($0)" }.joined(separator: " "))
         }
         let first = try open()
         try first.note(readings)
@@ -296,11 +296,8 @@ struct ContentTests {
         let store = try ContentStore(at: directory + "/content.sqlite", logger: Logger(label: "test"))
         let empty = try store.size()
         for id in 1...20 as ClosedRange<Int64> {
-            let document = ContentDocument(
-                id: ItemID(id), path: "a", type: .data, size: ByteCount(1), mtime: .unknown, generation: 1, typeID: 1)
-            try store.note([
-                ContentReading(document, text: (0..<4000).map { "words\($0 % 100)" }.joined(separator: " "))
-            ])
+            let text = (0..<4000).map { "words\($0 % 100)" }.joined(separator: " ")
+            try store.note([Self.reading(ItemID(id), text)])
         }
         let full = try store.size()
         try store.forget(Array(1...20))

@@ -163,7 +163,7 @@ import Testing
             try await content.bring(0..<2 * ReadAhead.block)
         }
         let item = try await id(device)
-        try await waitUntil { device.service.arrived(item)?.bytes ?? 0 >= 2 * ReadAhead.block && device.hasMap(item) }
+        try await waitUntil { try device.noted(item) >= 2 * ReadAhead.block }
         memory.clearOperations()
         let next = device.restartedService(FaultyProvider(memory))
         #expect(next.arrived(item)?.bytes ?? 0 >= 2 * ReadAhead.block)
@@ -665,9 +665,11 @@ import Testing
     }
 
     /// For what other threads do on their own.
-    private func waitUntil(_ location: SourceLocation = #_sourceLocation, _ condition: () -> Bool) async throws {
+    private func waitUntil(
+        _ location: SourceLocation = #_sourceLocation, _ condition: () throws -> Bool
+    ) async throws {
         let deadline = ContinuousClock.now + .seconds(20)
-        while !condition() {
+        while try !condition() {
             try #require(ContinuousClock.now < deadline, sourceLocation: location)
             await Task.yield()
         }

@@ -51,8 +51,8 @@ import Testing
         #expect(memory.contents(at: "a") != nil)
     }
 
-    @Test("Where a call does not come back nothing changes, and all goes on when it has")
-    func hanging() async throws {
+    /// A device whose upload does not come back until the gate is opened.
+    private func hangingDevice() async throws -> (Device, Gate, syncing: Task<SyncResult, Never>) {
         let faulty = FaultyProvider(memory)
         let device = try Device("one", provider: faulty, clock: clock)
         #expect(await device.sync() == .settled)
@@ -61,6 +61,13 @@ import Testing
         faulty.inject(Fault(.put, .hang(gate)))
         let syncing = Task { await service.syncNow(timeout: nil) }
         await gate.waitForArrivals(1)
+        return (device, gate, syncing)
+    }
+
+    @Test("Where a call does not come back nothing changes, and all goes on when it has")
+    func hanging() async throws {
+        let (device, gate, syncing) = try await hangingDevice()
+        let service = device.service
         let engine = try #require(service.engines.first)
         await #expect {
             try await service.replaceContainers(service.containers, patience: .milliseconds(1)) {
@@ -79,14 +86,8 @@ import Testing
 
     @Test("Who must wait for a call that does not come back is told with whom it is, and goes on when it has")
     func told() async throws {
-        let faulty = FaultyProvider(memory)
-        let device = try Device("one", provider: faulty, clock: clock)
-        #expect(await device.sync() == .settled)
-        try device.write("a", "text")
-        let (service, gate) = (device.service, Gate())
-        faulty.inject(Fault(.put, .hang(gate)))
-        let syncing = Task { await service.syncNow(timeout: nil) }
-        await gate.waitForArrivals(1)
+        let (device, gate, syncing) = try await hangingDevice()
+        let service = device.service
         let (words, word) = AsyncStream.makeStream(of: [String].self)
         let holding = Task {
             await service.hold(patience: .milliseconds(1)) { word.yield($0) }

@@ -61,6 +61,11 @@ struct Configuration: Sendable, Equatable {
     func container(directory: FileName) -> Container? { containers.first { $0.name == directory } }
 }
 
+extension Configuration.Provider {
+    /// For who wants to add it once more, at the end of a remedy: how it is given a new secret, where it has one.
+    var renewal: String { url.hasPrefix("folder:") ? "" : "; a new secret goes to `quire provider secret \(name)`" }
+}
+
 extension Configuration {
     /// The configuration of a new home: this device, and the embedded folder provider.
     static func new(home: String, deviceName: String, deviceID: String) -> Configuration {
@@ -76,12 +81,10 @@ extension Configuration {
                 remedy: "Use letters, digits, `-` and `_`, at most 60")
         }
         if let former = self.provider(named: provider.name) {
-            let renewal =
-                former.url.hasPrefix("folder:") ? "" : "; a new secret goes to `quire provider secret \(former.name)`"
             throw QuireError(
                 .usage, "a provider named \(provider.name) exists already",
-                remedy:
-                    "Choose another name, or remove it first with `quire provider remove \(provider.name)`\(renewal)")
+                remedy: "Choose another name, or remove it first with `quire provider remove \(provider.name)`"
+                    + former.renewal)
         }
         var provider = provider
         provider.isDefault = provider.isDefault || providers.isEmpty

@@ -202,10 +202,9 @@ extension Configuration {
         _ provider: SetupMethods.Provider, url: String, secretPlace: SetupMethods.SecretPlace? = nil
     ) throws(QuireError) {
         if let other = providers.first(where: { $0.url == url }) {
-            let renewal = url.hasPrefix("folder:") ? "" : "; a new secret goes to `quire provider secret \(other.name)`"
             throw QuireError(
                 .usage, "\(other.name) keeps documents at \(url) already",
-                remedy: "Choose another folder or account\(renewal)")
+                remedy: "Choose another folder or account" + other.renewal)
         }
         try add(
             Provider(

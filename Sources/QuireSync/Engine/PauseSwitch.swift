@@ -89,22 +89,12 @@ final class PauseSwitch: Sendable {
     func hold(atMost patience: Duration) async -> [String]? {
         beginHold()
         let first = FirstAnswer<Bool>()
-        // Both end by themselves: the one with what is under way.
+        // Ends with what is under way.
         Task {
             await untilNothingIsUnderWay()
             first.give(true)
         }
-        let alarm = Task { [clock] in
-            // Cancelled when that has ended before.
-            try? await clock.sleep(patience)
-            first.give(false)
-        }
-        let isHeld = await withTaskCancellationHandler {
-            await first.value()
-        } onCancel: {
-            first.give(false)
-        }
-        alarm.cancel()
+        let isHeld = await first.value(within: patience, clock, else: false)
         // What was waited for may have ended at this moment.
         let providers = state.withLock { $0.providers.keys.sorted() }
         guard !isHeld, Task.isCancelled || !providers.isEmpty else { return nil }

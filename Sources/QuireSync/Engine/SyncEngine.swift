@@ -185,18 +185,7 @@ final class SyncEngine: Sendable {
             self.state.withLock { $0.readers -= 1 }
             answer.give(true)
         }
-        let alarm = Task { [context] in
-            // Cancelled when that has ended before.
-            try? await context.clock.sleep(context.settings.downloadDeadline)
-            answer.give(false)
-        }
-        let isDone = await withTaskCancellationHandler {
-            await answer.value()
-        } onCancel: {
-            answer.give(false)
-        }
-        alarm.cancel()
-        guard !isDone else { return }
+        guard await !answer.value(within: context.settings.downloadDeadline, context.clock, else: false) else { return }
         throw SyncFailure(
             Task.isCancelled ? .cancelled : .park,
             "\(path) is another at the provider than is known here, and is looked for when what is being sent has arrived; "

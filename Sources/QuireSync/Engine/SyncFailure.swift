@@ -81,6 +81,12 @@ struct SyncFailure: Error, Sendable, Hashable {
     }
 }
 
+extension MaterializeError {
+    init(_ failure: SyncFailure) {
+        self.init(errno: failure.errno, message: failure.message, isPassing: failure.isPassing)
+    }
+}
+
 extension QuireError {
     /// Content that cannot be brought here: the code and the remedy are those of what failed.
     init(_ failure: MaterializeError) {
@@ -97,7 +103,5 @@ extension QuireError {
         }
     }
 
-    init(_ failure: SyncFailure) {
-        self.init(MaterializeError(errno: failure.errno, message: failure.message, isPassing: failure.isPassing))
-    }
+    init(_ failure: SyncFailure) { self.init(MaterializeError(failure)) }
 }

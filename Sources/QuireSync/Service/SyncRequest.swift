@@ -48,4 +48,19 @@ final class FirstAnswer<Value: Sendable>: Sendable {
             if let answer { continuation.resume(returning: answer) }
         }
     }
+
+    /// The first answer, or `late` once `patience` is over, or the task is cancelled: whoever was to give one goes on then.
+    func value(within patience: Duration, _ clock: SyncClock, else late: Value) async -> Value {
+        let alarm = Task {
+            // Cancelled when the answer came before.
+            try? await clock.sleep(patience)
+            give(late)
+        }
+        defer { alarm.cancel() }
+        return await withTaskCancellationHandler {
+            await value()
+        } onCancel: {
+            give(late)
+        }
+    }
 }

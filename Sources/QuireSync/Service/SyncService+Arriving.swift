@@ -26,7 +26,7 @@ extension SyncService {
                 if error.remedy == .parkUntilChanged { return nil }
                 guard error.remedy == .look else {
                     if error.remedy == .offline { engine(for: path)?.disconnected(error.message) }
-                    throw MaterializeError(errno: error.errno, message: error.message)
+                    throw MaterializeError(error)
                 }
                 try await follow(path, isFirst: attempt == 0)
             }
@@ -50,14 +50,14 @@ extension SyncService {
                 return try await pull(path, engine)
             }
             if error.remedy == .offline { engine.disconnected(error.message) }
-            throw MaterializeError(errno: error.errno, message: error.message)
+            throw MaterializeError(error)
         }
         try await pull(path, engine)
     }
 
     private func pull(_ path: RelativePath, _ engine: SyncEngine) async throws(MaterializeError) {
         do throws(SyncFailure) { try await engine.pullForReader(of: path) } catch {
-            throw MaterializeError(errno: error.errno, message: error.message)
+            throw MaterializeError(error)
         }
     }
 

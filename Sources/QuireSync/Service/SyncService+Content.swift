@@ -50,7 +50,7 @@ extension SyncService: ContentSource {
                 break
             }
         }
-        return .failure(MaterializeError(errno: last.errno, message: last.message, isPassing: last.isPassing))
+        return .failure(MaterializeError(last))
     }
 
     private enum Attempt {

@@ -173,20 +173,10 @@ package final class SyncService: Sendable {
         guard let timeout else { return await body(SyncRequest()) }
         let request = SyncRequest()
         let first = FirstAnswer<Value?>()
-        // Both end by themselves: the rounds soon after the request is abandoned. A transfer under way is not broken off.
+        // They end by themselves soon after the request is abandoned. A transfer under way is not broken off.
         let rounds = Task { first.give(await body(request)) }
-        let alarm = Task { [clock = environment.clock] in
-            // Cancelled when the rounds end first.
-            try? await clock.sleep(timeout)
-            first.give(nil)
-        }
-        let result = await withTaskCancellationHandler {
-            await first.value()
-        } onCancel: {
-            first.give(nil)
-        }
+        let result = await first.value(within: timeout, environment.clock, else: nil)
         request.abandon()
-        alarm.cancel()
         if Task.isCancelled { rounds.cancel() }
         return result
     }

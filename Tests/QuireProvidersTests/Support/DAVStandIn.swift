@@ -256,3 +256,15 @@ struct DAVStandInRequest {
         return String(body[start.upperBound..<end.lowerBound])
     }
 }
+
+extension WebDAVProvider {
+    /// Puts a document from memory.
+    func putText(
+        _ text: String, at path: RelativePath, expecting: Precondition = .absent
+    ) async throws(ProviderError) -> RemoteItem {
+        let bytes = Array(text.utf8)
+        return try await put(
+            path, direct: .bytes(bytes, ContentChecksum.sha256(of: bytes)), attributes: Bench.attributes(),
+            expecting: expecting)
+    }
+}

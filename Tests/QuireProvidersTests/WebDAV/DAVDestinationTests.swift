@@ -17,16 +17,9 @@ struct DAVDestinationTests {
         return (server, provider)
     }
 
-    private func put(_ provider: WebDAVProvider, _ path: RelativePath) async throws -> RemoteItem {
-        let bytes = Array("one".utf8)
-        return try await provider.put(
-            path, direct: .bytes(bytes, ContentChecksum.sha256(of: bytes)), attributes: Bench.attributes(),
-            expecting: .absent)
-    }
-
     /// Documents whole and in pieces of their own, directories, and what is put aside.
     private func move(_ provider: WebDAVProvider) async throws {
-        let item = try await put(provider, "a")
+        let item = try await provider.putText("one", at: "a")
         _ = try await provider.move("a", to: "b", expecting: item.version)
         _ = try await provider.createDirectory("d", attributes: Bench.attributes())
         _ = try await provider.move("d", to: "e", expecting: nil)
@@ -57,7 +50,7 @@ struct DAVDestinationTests {
     @Test("Where neither is taken, the cause is named, until one is", arguments: refusals)
     func neither(refusal: String) async throws {
         let (server, provider) = try await connected(.init())
-        let item = try await put(provider, "a")
+        let item = try await provider.putText("one", at: "a")
         server.with { ($0.manners.urlRefusal, $0.manners.pathRefusal) = (refusal, refusal) }
         let finding = DAVMoveProbe(client: provider.client, root: ".quire/tmp/x", abilities: provider.abilities)
         _ = try? await finding.run()

@@ -10,16 +10,9 @@ struct DAVPresenceTests {
         let server = try DAVStandIn(DAVStandIn.Manners())
         let provider = server.provider()
         _ = try await provider.connect(expected: nil)
-        _ = try await put(provider, "a")
+        _ = try await provider.putText("one", at: "a")
         _ = server.takeLog()
         return (server, provider)
-    }
-
-    private func put(_ provider: WebDAVProvider, _ path: RelativePath) async throws -> RemoteItem {
-        let bytes = Array("one".utf8)
-        return try await provider.put(
-            path, direct: .bytes(bytes, ContentChecksum.sha256(of: bytes)), attributes: Bench.attributes(),
-            expecting: .absent)
     }
 
     @Test("A document is gone only while the store is there, also right after that was seen")
@@ -45,7 +38,7 @@ struct DAVPresenceTests {
         #expect(server.takeLog() == ["PROPFIND a"])
         _ = try await provider.item(at: "b")
         #expect(server.takeLog().filter { !$0.hasPrefix("PROPFIND") } == ["GET .quire/store.json"])
-        _ = try await put(provider, "b")
+        _ = try await provider.putText("one", at: "b")
         #expect(!server.takeLog().contains("GET .quire/store.json"))
     }
 }

@@ -29,10 +29,7 @@ struct DAVSecondTests {
     }
 
     private func put(_ provider: WebDAVProvider, _ text: String, _ expecting: Precondition) async throws -> RemoteItem {
-        let bytes = Array(text.utf8)
-        return try await provider.put(
-            "a", direct: .bytes(bytes, ContentChecksum.sha256(of: bytes)), attributes: Bench.attributes(),
-            expecting: expecting)
+        try await provider.putText(text, at: "a", expecting: expecting)
     }
 
     private func text(_ server: DAVStandIn) -> String? {

@@ -88,6 +88,13 @@ final class Device {
     /// Whether it is written down how much of an item is here.
     func hasMap(_ item: ItemID) -> Bool { access("\(home.partialPath)/\(item).map", F_OK) == 0 }
 
+    /// How much of an item is written down to be here: what the next daemon finds.
+    func noted(_ item: ItemID) throws -> Int64 {
+        guard hasMap(item) else { return 0 }
+        let left = try PartialContent.left(in: home.partialPath, staging: home.staging)
+        return left.first { $0.subject.item == item }?.present ?? 0
+    }
+
     /// Silent; with QUIRE_SYNC_LOG set, everything goes to standard error.
     static func logger(_ name: String) -> Logger {
         guard getenv("QUIRE_SYNC_LOG") != nil else { return Logger(label: name) { _ in SwiftLogNoOpLogHandler() } }
