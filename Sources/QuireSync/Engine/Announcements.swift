@@ -52,7 +52,11 @@ final class Announcements: Sendable {
     func tell(_ context: SyncContext, isUrgent: Bool) async throws(SyncFailure) {
         guard context.provider.capabilities.announcements else { return }
         await lookBack(context)
-        let (changes, isEverything, notBefore) = state.withLock { ($0.changes, $0.isEverything, $0.notBefore) }
+        // What is still on its way is told once it is there.
+        let coming = Set(context.beside.all.flatMap(\.places))
+        let (changes, isEverything, notBefore) = state.withLock { state in
+            (state.changes.filter { !coming.contains($0.key) }, state.isEverything, state.notBefore)
+        }
         guard isEverything || !changes.isEmpty, isUrgent || context.clock.uptime() >= notBefore else { return }
         do throws(SyncFailure) {
             try await context.ask { () throws(ProviderError) in

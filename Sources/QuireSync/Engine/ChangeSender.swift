@@ -17,6 +17,10 @@ enum SendOutcome: Sendable, Hashable {
     case noRoom
     /// Left to the next round, as somebody else is to have a turn.
     case left
+    /// Goes on by itself: see `UploadsBeside`.
+    case beside
+    /// An upload that goes on so is in the way: tried again once that has ended.
+    case waits
     /// The round cannot go on: the provider is gone, or the task is cancelled.
     case stop(SyncFailure)
 }

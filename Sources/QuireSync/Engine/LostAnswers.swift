@@ -7,7 +7,8 @@ import QuireStore
 /// records them.
 ///
 /// Otherwise a document that was written again meanwhile would look changed on both sides, and this device would make a
-/// conflict copy of its own edits. Runs while no push does: what is unanswered then, nobody waits for.
+/// conflict copy of its own edits. Runs while no push does: what is unanswered then, nobody waits for, but for what goes on
+/// beside the rounds.
 struct LostAnswers: Sendable {
     let context: SyncContext
 
@@ -40,9 +41,11 @@ struct LostAnswers: Sendable {
             context.openQuestions.keep(only: [])
             return found
         }
+        let beside = Set(context.beside.all.map(\.item))
         // Answers that came may be on their way into the index.
         try await context.index.settle()
         var uploads = try await context.index.unansweredUploads(context.container.id)
+        uploads.removeAll { beside.contains($0.intent.item) }
         context.openQuestions.keep(only: uploads)
         // Each attempt is an upload of its own.
         let untold = uploads.filter { !context.openQuestions.contains($0.row) }

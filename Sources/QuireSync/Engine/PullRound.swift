@@ -20,6 +20,8 @@ struct PullResult: Sendable, Hashable {
     var believed: Set<HeldDeletion> = []
     /// What was held may be elsewhere by now: the next pull lists everything, and believes no deletion then.
     var seeksHeld = false
+    /// Something is left as an upload goes on there: what was told of it is to be told again by the next pull.
+    var isInTheWay = false
     /// Of one pass: the directories above what was not done, and of those above what is parked, by the places of bases.
     var unfinished = DirectorySet()
     var parked = DirectorySet()
@@ -27,7 +29,7 @@ struct PullResult: Sendable, Hashable {
     var isComplete: Bool { isDone && held.isEmpty }
 
     /// Whether only what is held is not as at the provider.
-    var isDone: Bool { left == 0 && failed.isEmpty }
+    var isDone: Bool { left == 0 && failed.isEmpty && !isInTheWay }
 
     /// Adds what came of another part of a pull.
     mutating func add(_ other: PullResult) {
@@ -38,6 +40,7 @@ struct PullResult: Sendable, Hashable {
         held.formUnion(other.held)
         believed.formUnion(other.believed)
         seeksHeld = seeksHeld || other.seeksHeld
+        isInTheWay = isInTheWay || other.isInTheWay
     }
 }
 
@@ -45,7 +48,7 @@ struct PullResult: Sendable, Hashable {
 /// that can be done.
 ///
 /// One at a time for a container, and never at the same time as a push: a listing older than an own upload would look like
-/// somebody's change.
+/// somebody's change. Where large uploads go on beside it, it leaves alone what they work at.
 struct PullRound: Sendable {
     let context: SyncContext
     /// What the user said was deleted indeed. Whether what is missing beside that can be believed is decided without it.
@@ -58,6 +61,8 @@ struct PullRound: Sendable {
     /// Whether the provider tells all that became other than it was at the cursor. Otherwise it may be missing at the provider
     /// although nothing is told of it.
     var isToldAll = false
+    /// Where large uploads go on. None begins while this runs.
+    var occupied = OccupiedPlaces()
 
     private let course = RoundCourse()
     private static let longestFixpoint = 40
@@ -220,8 +225,12 @@ struct PullRound: Sendable {
             missing: diff.missingAtProvider - total.believed.count, believed: total.believed.count)
         var units: [TreeUnit] = []
         var withheld: [TreeUnit] = []
-        for unit in diff.units(localAt: locals) {
-            let isTouched = unit.base.map { context.touched.contains($0.path) } ?? false
+        let found = diff.units(localAt: locals)
+        let inTheWay = occupied.units(of: found)
+        total.isInTheWay = !inTheWay.isEmpty
+        for (position, unit) in found.enumerated() {
+            let isTouched =
+                inTheWay.contains(position) || unit.base.map { context.touched.contains($0.path) } ?? false
             let removal = isTouched ? nil : removal(unit, besides: total.believed)
             let isHeld = removal.map { holdsRemovals || held.contains($0) } ?? false
             if isHeld, let removal { total.held.insert(removal) }

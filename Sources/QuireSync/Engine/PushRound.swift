@@ -17,10 +17,21 @@ struct PushResult: Sendable, Hashable {
     var needsLook = false
     /// Something is left, as somebody else was to have a turn: the next round goes on at once.
     var gaveWay = false
+    /// Large uploads that go on beside the rounds.
+    var beside = 0
     /// When the next change is due.
     var nextDue: FileTime?
 
     var isComplete: Bool { waiting == 0 && busy == 0 && failed == 0 && held == 0 && !needsLook && !gaveWay }
+}
+
+/// Whom a push gives way to: who waits for a pull, and other devices' changes. What is under way ends first, but for large
+/// uploads, which go on beside that.
+struct OtherTurns: Sendable {
+    /// Whether somebody is to have a turn.
+    let isWanted: @Sendable () -> Bool
+    /// Returns when somebody is, or the task was cancelled.
+    let untilWanted: @Sendable () async -> Void
 }
 
 /// Sends what is pending and due to the provider, in an order in which it can be taken: a part after the other, each planned
@@ -34,8 +45,8 @@ struct PushRound: Sendable {
     let isUrgent: Bool
     /// The user asked for all: what was removed is deleted, whoever reads on.
     var isAsked = false
-    /// Whether somebody else is to have a turn: who waits for a pull, or other devices' changes. What is under way ends first.
-    var isWanted: @Sendable () -> Bool = { false }
+    /// Who else is to have a turn; nil where nobody is.
+    var others: OtherTurns?
 
     /// Content of so many bytes or less is sent also while larger is waited for.
     private static let small: Int64 = 1 << 20
@@ -43,17 +54,20 @@ struct PushRound: Sendable {
     private static let rest = Duration.seconds(1)
 
     func run() async throws -> PushResult {
-        try await context.index.settle()
         var result = PushResult()
+        let course = RoundCourse(context.failures)
+        // Before the index is read: what has arrived is no longer pending in it.
+        try await takeUpEnded(course, &result)
+        try await context.index.settle()
         result.held = try await context.index.heldDeletions()
         var refused: Set<ParkedSubject> = []
-        let course = RoundCourse(context.failures)
         // What changes while the round runs is left to the next.
         let begin = context.clock.now()
         if context.retries.hasSuspects { try await sweep(begin, sparesSuspects: true, course, &refused, &result) }
         if !result.gaveWay { try await sweep(begin, sparesSuspects: false, course, &refused, &result) }
         // Who asked is told what failed, and waits no longer.
         if course.isResting, !isAsked { result.wait(until: context.clock.now().advanced(by: Self.rest)) }
+        result.beside = context.beside.count
         return result
     }
 
@@ -164,6 +178,8 @@ extension PushRound {
         _ change: PendingChange, _ now: FileTime, isReadOn: Bool, _ result: inout PushResult
     ) -> PushItem? {
         guard let subject = change.subject else { return nil }
+        // Counted as that.
+        if context.beside.contains(subject) { return nil }
         if change.isInTransit {
             result.needsLook = true
             return nil
@@ -241,35 +257,60 @@ extension PushRound {
     private func send(
         _ order: PushOrder, _ changes: [PendingChange], _ course: RoundCourse, _ result: inout PushResult
     ) async throws -> [ParkedSubject] {
+        let occupied = context.beside.all.flatMap(\.places)
         var broken: [RelativePath] = []
         var refused: [ParkedSubject] = []
+        func leave(_ step: PushOrder.Step, breaks: Bool) {
+            if breaks { broken += Self.paths(step, changes) }
+            refused += [changes[step.item].subject].compactMap(\.self)
+        }
         for step in order.structure where !Self.depends(step, on: broken, changes) {
-            let outcome = await attempt(step, .structure, changes, course)
-            if outcome != .sent {
-                broken += Self.paths(step, changes)
-                refused += [changes[step.item].subject].compactMap(\.self)
-            }
+            let isFree = Self.isFree(step, of: occupied, changes)
+            let outcome = isFree ? await attempt(step, .structure, changes, course) : .waits
+            if outcome != .sent { leave(step, breaks: true) }
             try note(outcome, &result)
         }
         let content = smallFirst(order.content, changes)
         for (kind, group) in [(RoundCourse.Kind.content, content)] + order.deletions.map({ (.deletion, $0) }) {
-            let steps = group.filter { !Self.depends($0, on: broken, changes) }
-            let most = context.settings.parallelTransfers
-            let outcomes = await forEach(steps, limit: { course.parallelism(most) }) { step in
+            var steps: [PushOrder.Step] = []
+            for step in group where !Self.depends(step, on: broken, changes) {
+                if Self.isFree(step, of: occupied, changes) {
+                    steps.append(step)
+                } else {
+                    leave(step, breaks: kind == .deletion)
+                    try note(.waits, &result)
+                }
+            }
+            for (step, outcome) in await attempt(steps, kind, changes, course) {
+                if outcome != .sent, outcome != .beside { leave(step, breaks: kind == .deletion) }
+                try note(outcome, &result)
+            }
+        }
+        return refused
+    }
+
+    /// Carries out steps that are in nobody's way, several at one time.
+    private func attempt(
+        _ steps: [PushOrder.Step], _ kind: RoundCourse.Kind, _ changes: [PendingChange], _ course: RoundCourse
+    ) async -> [(PushOrder.Step, SendOutcome)] {
+        let most = context.settings.parallelTransfers
+        return await withTaskGroup(of: Void.self) { watch in
+            if let others, steps.contains(where: { !Self.isSmall($0, changes) }) {
+                watch.addTask {
+                    await others.untilWanted()
+                    guard !Task.isCancelled else { return }
+                    course.giveWay()
+                    context.beside.leave()
+                }
+            }
+            defer { watch.cancelAll() }
+            return await forEach(steps, limit: { course.parallelism(most) - context.beside.count }) { step in
                 let start = context.clock.uptime()
                 let outcome = await attempt(step, kind, changes, course)
                 if !isUrgent { await context.giveWay(after: context.clock.uptime() - start) }
                 return (step, outcome)
             }
-            for (step, outcome) in outcomes {
-                if outcome != .sent {
-                    if case .delete = step { broken += Self.paths(step, changes) }
-                    refused += [changes[step.item].subject].compactMap(\.self)
-                }
-                try note(outcome, &result)
-            }
         }
-        return refused
     }
 
     /// Carries out a step, unless the provider turned out to be gone.
@@ -279,17 +320,44 @@ extension PushRound {
         await course.lookEnds()
         if let failure = course.end { return .stop(failure) }
         if course.isResting(kind) { return .noRoom }
-        guard let beginning = course.begin(isSmall: Self.isSmall(step, changes), isWanted: isWanted) else {
+        let isSmall = Self.isSmall(step, changes)
+        // What is small has a place left beside any number of others.
+        guard isSmall || context.beside.count < context.settings.parallelTransfers else { return .waits }
+        guard let beginning = course.begin(isSmall: isSmall, isWanted: { others?.isWanted() ?? false }) else {
             return .left
         }
         defer { course.ended(beginning) }
-        let outcome = await ChangeSender(context: context, isUrgent: isUrgent).send(step, changes)
+        let sender = ChangeSender(context: context, isUrgent: isUrgent)
+        guard !isSmall, let upload = UploadBeside(step, changes) else {
+            return await judged(await sender.send(step, changes), changes[step.item].subject, kind, course)
+        }
+        let outcome = await context.beside.run(upload, on: context.pool, isLeft: { course.isWanted }) { [context] in
+            // What goes on beside the round is broken off by a pause for itself.
+            await context.pause.unlessPaused(with: context.container.providerName) {
+                await sender.send(step, changes)
+            } ?? .later
+        }
+        if outcome == .beside { course.giveWay() }
+        return await judged(outcome, upload.subject, kind, course)
+    }
+
+    /// Notes how uploads ended that a round before has left to themselves.
+    private func takeUpEnded(_ course: RoundCourse, _ result: inout PushResult) async throws {
+        for (upload, outcome) in context.beside.takeEnded() {
+            // By a pause, or as another engine keeps the container.
+            if case .stop(let failure) = outcome, failure.remedy == .cancelled { continue }
+            try note(await judged(outcome, upload.subject, .content, course), &result)
+        }
+    }
+
+    /// What a step's end says of the provider, and so of what is left of the round.
+    private func judged(
+        _ outcome: SendOutcome, _ subject: ParkedSubject?, _ kind: RoundCourse.Kind, _ course: RoundCourse
+    ) async -> SendOutcome {
         switch outcome {
         case .sent: course.succeeded(kind)
         case .stop(let failure):
-            if let subject = changes[step.item].subject,
-                await context.parkSuspect(subject, failure, course) != nil
-            {
+            if let subject, await context.parkSuspect(subject, failure, course) != nil {
                 course.noteAbsence(kind)
                 return .parked
             }
@@ -297,7 +365,7 @@ extension PushRound {
         case .parked where course.failed():
             // That so much fails may have one reason, of which it is enough to be told once.
             if let failure = await course.look(context.unreachable) { return .stop(failure) }
-        case .later, .look, .parked, .noRoom, .left: break
+        case .later, .look, .parked, .noRoom, .left, .beside, .waits: break
         }
         return outcome
     }
@@ -322,12 +390,15 @@ extension PushRound {
         case .look: result.needsLook = true
         case .parked, .noRoom: result.failed += 1
         case .left: result.gaveWay = true
+        // Said by `beside`.
+        case .beside: break
+        case .waits: result.waiting += 1
         case .stop(let failure): throw failure
         }
     }
 
     /// Where a step works: the item here, and the provider's paths.
-    private static func paths(_ step: PushOrder.Step, _ changes: [PendingChange]) -> [RelativePath] {
+    fileprivate static func paths(_ step: PushOrder.Step, _ changes: [PendingChange]) -> [RelativePath] {
         switch step {
         case .createDirectory(let item, let path), .send(let item, let path, _), .delete(let item, let path):
             [path, changes[item].local?.path].compactMap(\.self)
@@ -340,6 +411,26 @@ extension PushRound {
         guard !broken.isEmpty else { return false }
         if case .delete(_, let path) = step, broken.contains(where: { $0.isInside(path) }) { return true }
         return paths(step, changes).contains { path in broken.contains { path.isInside($0) } }
+    }
+}
+
+extension PushRound {
+    /// Whether a step has nothing to do with places at which uploads go on.
+    private static func isFree(
+        _ step: PushOrder.Step, of occupied: [RelativePath], _ changes: [PendingChange]
+    ) -> Bool {
+        guard !occupied.isEmpty else { return true }
+        return !paths(step, changes).contains { path in
+            occupied.contains { path.isInside($0) || $0.isInside(path) }
+        }
+    }
+}
+
+extension UploadBeside {
+    /// Nil for what is no document here.
+    fileprivate init?(_ step: PushOrder.Step, _ changes: [PendingChange]) {
+        guard let local = changes[step.item].local, let subject = changes[step.item].subject else { return nil }
+        self.init(item: local.id, subject: subject, places: PushRound.paths(step, changes))
     }
 }
 

@@ -13,6 +13,8 @@ final class RoundCourse: Sendable {
         /// Steps under way that began before the round gave way, and whether any has begun.
         var early = 0
         var hasBegun = false
+        /// See `giveWay`.
+        var isWanted = false
         /// See `begin`.
         var givesWay = false
 
@@ -57,7 +59,7 @@ final class RoundCourse: Sendable {
     func begin(isSmall: Bool, isWanted: () -> Bool) -> Beginning? {
         let isWanted = isWanted()
         return state.withLock { state in
-            if isWanted, state.hasBegun { state.givesWay = true }
+            if isWanted || state.isWanted, state.hasBegun { state.givesWay = true }
             state.hasBegun = true
             guard state.givesWay else {
                 state.early += 1
@@ -68,6 +70,17 @@ final class RoundCourse: Sendable {
     }
 
     func ended(_ beginning: Beginning) { if beginning == .early { state.withLock { $0.early -= 1 } } }
+
+    /// Somebody else is to have a turn: see `begin`.
+    func giveWay() {
+        state.withLock { state in
+            state.isWanted = true
+            state.givesWay = state.hasBegun
+        }
+    }
+
+    /// Whether that was said.
+    var isWanted: Bool { state.withLock { $0.isWanted } }
 
     /// Whether the round is to end, with what is left.
     var givesWay: Bool { state.withLock { $0.givesWay } }

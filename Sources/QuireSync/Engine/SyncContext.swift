@@ -94,6 +94,7 @@ struct SyncContext: Sendable {
     let touched = TouchedPaths()
     let missing = MissingDocuments()
     let announcements = Announcements()
+    let beside = UploadsBeside()
     let openUploads = OpenUploads()
     let restless = RestlessDocuments()
     let openQuestions = OpenQuestions()

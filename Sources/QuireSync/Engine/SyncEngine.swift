@@ -25,7 +25,7 @@ struct RoundReport: Sendable, Hashable {
     /// Whether there is nothing left that another round could do.
     var isQuiet: Bool {
         guard offline == nil, failure == nil, !retriesSoon, !madeProgress, !push.needsLook, !push.gaveWay,
-            push.waiting + push.busy == 0
+            push.waiting + push.busy + push.beside == 0
         else { return false }
         return pull.map { $0.left == 0 } ?? false
     }
@@ -37,10 +37,13 @@ struct RoundReport: Sendable, Hashable {
 /// Keeps one container and its provider equal.
 ///
 /// Rounds are serialised; a round pushes, then pulls when it is time or when the push met something unexpected. Between rounds
-/// it sleeps until the index commits something, the poll interval is over, a change becomes due, or somebody calls `wake`.
+/// it sleeps until the index commits something, the poll interval is over, a change becomes due, or somebody calls `wake`. Large
+/// uploads may go on beside the rounds (`UploadsBeside`).
 final class SyncEngine: Sendable {
     let context: SyncContext
     private let wakeUp = WakeSignal()
+    /// Raised for who waits for a pull.
+    private let readersCame = WakeSignal()
     private let gate = AsyncGate()
     /// Innermost lock: nothing else is taken while it is held.
     private let state: Lock<State>
@@ -73,6 +76,7 @@ final class SyncEngine: Sendable {
     init(context: SyncContext) {
         self.context = context
         state = Lock(State())
+        context.beside.observe { [wakeUp] in wakeUp.raise() }
     }
 
     /// Starts a round soon.
@@ -142,6 +146,7 @@ final class SyncEngine: Sendable {
             if pause > .zero { await wakeUp.wait(atMost: pause, clock: context.clock) }
             await programsFirst()
         }
+        await context.beside.cancel()
     }
 
     /// Leaves the machine to programs while they make many requests, for a while.
@@ -174,13 +179,14 @@ final class SyncEngine: Sendable {
         }
     }
 
-    /// Pulls for a program that waits, and sends nothing: what is being sent gives way once what is under way has ended.
+    /// Pulls for a program that waits, and sends nothing: what is being sent gives way once what is small of it has ended.
     ///
     /// - Throws: where that lasts longer than a download may be silent; the pull comes about all the same.
     func pullForReader(of path: RelativePath) async throws(SyncFailure) {
         let answer = FirstAnswer<Bool>()
         Task(executorPreference: context.pool) {
             self.state.withLock { $0.readers += 1 }
+            self.readersCame.raise()
             _ = await self.round(isUrgent: true, pulls: true, pushes: false)
             self.state.withLock { $0.readers -= 1 }
             answer.give(true)
@@ -340,7 +346,10 @@ final class SyncEngine: Sendable {
         do {
             let begin = context.clock.now()
             let push = PushRound(
-                context: context, isUrgent: isUrgent, isAsked: isAsked, isWanted: { self.givesWay(since: begin) })
+                context: context, isUrgent: isUrgent, isAsked: isAsked,
+                others: OtherTurns(
+                    isWanted: { self.timeToSend(since: begin) <= .zero },
+                    untilWanted: { await self.untilGivesWay(since: begin) }))
             let result = try await push.run()
             // A cursor that is a digest of the listing is the same again once somebody has undone what was sent.
             if result.sent > 0, !context.provider.capabilities.announcements {
@@ -374,7 +383,8 @@ final class SyncEngine: Sendable {
             let wasHolding = try await context.index.value(holdingKey) != nil
             let round = PullRound(
                 context: context, confirmed: confirmed, held: former.held, isHolding: wasHolding,
-                isToldAll: former.heldCursor == nil && !context.provider.capabilities.announcements)
+                isToldAll: former.heldCursor == nil && !context.provider.capabilities.announcements,
+                occupied: OccupiedPlaces(context.beside.all))
             let (result, next) = try await round.run(since: former.heldCursor ?? cursor, isWhole: whole)
             if result.isComplete, next != cursor { try await context.index.setValue(key, next?.rawValue) }
             if result.held.isEmpty == wasHolding, !result.seeksHeld {
@@ -382,7 +392,9 @@ final class SyncEngine: Sendable {
             }
             context.missing.set(result.held.union(result.believed))
             state.withLock { state in
-                if !result.isDone { state.mustPull = state.mustPull || result.left > 0 || result.applied > 0 }
+                if !result.failed.isEmpty || result.left > 0 {
+                    state.mustPull = state.mustPull || result.left > 0 || result.applied > 0
+                }
                 state.waits = result.left > 0 && result.applied == 0 ? state.waits + 1 : 0
                 state.heldCursor = result.isDone && !result.held.isEmpty ? next : nil
                 state.lastPoll = started
@@ -400,14 +412,23 @@ final class SyncEngine: Sendable {
 
     // MARK: - time
 
-    /// Whether what has been sent since `begin` is to give way: for who waits for a pull, and for other devices' changes, as
-    /// often as these are looked for, but most of the time is for sending.
-    private func givesWay(since begin: FileTime) -> Bool {
+    /// For how much longer what has been sent since `begin` does not give way, if nobody comes who waits for a pull: to other
+    /// devices' changes as often as these are looked for, but most of the time is for sending.
+    private func timeToSend(since begin: FileTime) -> Duration {
         let (lastPoll, readers, pullTime) = state.withLock { ($0.lastPoll, $0.readers, $0.pullTime) }
-        if readers > 0 { return true }
-        guard let lastPoll else { return false }
+        if readers > 0 { return .zero }
         let rest = max(context.settings.pollInterval, pullTime * 4)
-        return context.clock.now().since(max(lastPoll, begin)) >= rest
+        guard let lastPoll else { return rest }
+        return rest - context.clock.now().since(max(lastPoll, begin))
+    }
+
+    /// Returns when it gives way, or the task was cancelled. For one push at a time.
+    private func untilGivesWay(since begin: FileTime) async {
+        while !Task.isCancelled {
+            let time = timeToSend(since: begin)
+            guard time > .zero else { return }
+            await readersCame.wait(atMost: time, clock: context.clock)
+        }
     }
 
     private var isPollDue: Bool {

@@ -62,6 +62,12 @@ package struct ItemPlan: Sendable, Hashable, ExpressibleByArrayLiteral {
     /// Whether the local item leaves its place, or is replaced there.
     package var freesPlace: Bool { !Set(steps).isDisjoint(with: [.moveLocal, .removeLocal, .moveAside, .updateLocal]) }
 
+    /// Whether what is at its place, here or in what is known of the provider, is not there afterwards, or was not before.
+    package var changesPlace: Bool {
+        let steps = steps.filter { !$0.isTowardsProvider && $0 != .adopt && $0 != .applyAttributes }
+        return !steps.isEmpty
+    }
+
     /// Whether the remote side ends with nothing.
     package var removesRemote: Bool {
         steps.contains { if case .deleteRemote = $0 { true } else { false } } && !steps.contains(.createRemote)

@@ -200,14 +200,30 @@ package final class SyncService: Sendable {
             let reports = await roundOfAll(pulls: pulls)
             if let outcome = await outcome(reports) { return outcome }
             // The provider is listed when all is sent.
-            pulls = reports.allSatisfy { !$0.madeProgress && !$0.push.gaveWay && $0.push.waiting + $0.push.busy == 0 }
+            pulls = reports.allSatisfy {
+                !$0.madeProgress && !$0.push.gaveWay && $0.push.waiting + $0.push.busy + $0.push.beside == 0
+            }
             let isWaiting = !pulls || reports.contains { $0.retriesSoon || ($0.pull?.left ?? 0) > 0 }
-            if isWaiting, !reports.contains(where: { $0.madeProgress || $0.push.needsLook }) {
+            guard isWaiting, !reports.contains(where: { $0.madeProgress || $0.push.needsLook }) else { continue }
+            if reports.contains(where: { $0.push.beside > 0 }) {
+                await untilUploadEnds(within: .seconds(1))
+            } else {
                 // Something waits for its time, or is in use; or has failed, and is tried again with a pause.
                 do { try await environment.clock.sleep(.milliseconds(pulls ? 250 : 50)) } catch { break }
             }
         }
         return .timedOut(pending: await pendingCount())
+    }
+
+    /// Returns when a large upload has ended that goes on beside the rounds, or patience is over.
+    private func untilUploadEnds(within patience: Duration) async {
+        await withTaskGroup { group in
+            for engine in engines where engine.context.beside.count > 0 {
+                group.addTask { await engine.context.beside.untilOneEnds(within: patience, self.environment.clock) }
+            }
+            _ = await group.next()
+            group.cancelAll()
+        }
     }
 
     private func roundOfAll(pulls: Bool) async -> [RoundReport] {

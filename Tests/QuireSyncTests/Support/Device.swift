@@ -38,7 +38,7 @@ final class Device {
     ///   - existing: the home of a device whose daemon has ended.
     init(
         _ name: String, provider: any DocumentProvider, clock: TestClock, pushPart: Int = 3,
-        pullPart: Int = 2, parallel: Int? = nil, downloadDeadline: Duration? = nil,
+        pullPart: Int = 2, parallel: Int? = nil, pollInterval: Duration? = nil, downloadDeadline: Duration? = nil,
         openFileQuietTime: Duration = .seconds(10), claimDeadline: Duration = .seconds(10),
         limits: SpaceLimits = SpaceLimits(), calls: StoreCalls = StoreCalls(), existing: DriveHome? = nil
     ) throws {
@@ -60,6 +60,7 @@ final class Device {
         settings.pullPart = pullPart
         settings.checksumRest = .milliseconds(1)
         if let parallel { settings.parallelTransfers = parallel }
+        if let pollInterval { settings.pollInterval = pollInterval }
         if let downloadDeadline { settings.downloadDeadline = downloadDeadline }
         settings.claimDeadline = claimDeadline
         settings.openFileQuietTime = openFileQuietTime
