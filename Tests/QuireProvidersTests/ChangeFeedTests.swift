@@ -53,7 +53,7 @@ import Testing
             ]),
         ])
     func record(record: ChangeRecord) {
-        #expect(ChangeRecord(reading: record.bytes) == record)
+        #expect(ChangeRecord(reading: record.bytes()) == record)
     }
 
     @Test("What is no record, or has too many paths, means everything")
@@ -70,13 +70,14 @@ import Testing
         #expect(ChangeRecord.paths(["a"]) == .changes([AnnouncedChange("a")]))
     }
 
-    @Test("Records without attributes are such as earlier versions read, and theirs are read")
-    func versions() {
-        #expect(String(decoding: ChangeRecord.paths(["a b"]).bytes, as: UTF8.self) == "quire-changes 1\na%20b\n")
-        #expect(ChangeRecord(reading: Array("quire-changes 1\na%20b\n".utf8)) == .paths(["a b"]))
+    @Test("Records are lines that say what they mean, and no two are the same")
+    func lines() {
+        func text(_ record: ChangeRecord) -> String { String(decoding: record.bytes(unique: 0x2A), as: UTF8.self) }
+        #expect(text(.paths(["a b"])) == "quire-changes 1 2a\na%20b\n")
         let change = AnnouncedChange("a", ProviderVersion("v"), .at(1, 250_000_000, 0o644))
-        #expect(
-            String(decoding: ChangeRecord([change]).bytes, as: UTF8.self) == "quire-changes 2\na 1.250000000 644 v\n")
+        #expect(text(ChangeRecord([change])) == "quire-changes 2 2a\na 1.250000000 644 v\n")
+        #expect(ChangeRecord(reading: Array("quire-changes 1\na%20b\n".utf8)) == .paths(["a b"]))
+        #expect(ChangeRecord.everything.bytes() != ChangeRecord.everything.bytes())
     }
 
     @Test("A device hears of others' changes once, and not of its own; nothing new costs one request")
@@ -87,13 +88,14 @@ import Testing
         try await one.announce(.paths(["c", "a"]))
         #expect(records.all == [1, 2, 3])
         let (news, position) = try await two.news(after: 0)
-        #expect(position == 3)
+        #expect(position.number == 3)
         #expect(!news.isEverything && Set(news.changes.keys) == ["a", "c"])
         let before = records.reads
-        #expect(try await two.news(after: position) == (ChangeFeed.News(), 3))
+        #expect(try await two.news(after: position) == (ChangeFeed.News(), position))
         #expect(records.reads == before + 1)
         try await one.announce(.everything)
-        #expect(try await two.news(after: position) == (ChangeFeed.News(isEverything: true), 4))
+        let (next, reached) = try await two.news(after: position)
+        #expect(next == ChangeFeed.News(isEverything: true) && reached.number == 4)
         let many = (0...ChangeFeed.mostLooks).compactMap { RelativePath(parsing: "f\($0)") }
         try await one.announce(.paths(many))
         #expect(try await two.news(after: 4).news.isEverything)
@@ -131,31 +133,79 @@ import Testing
         let feed = feed()
         for _ in 0..<1100 { try await feed.announce(.paths(["a"])) }
         let position = try await self.feed().newsBeforeListing(after: 3, readsBack: false).position
-        #expect(position == 1100)
+        #expect(position.number == 1100)
         // One that is there, after one that is gone.
-        #expect(try await self.feed().news(after: 3, through: 1000) == (ChangeFeed.News(isEverything: true), 1000))
+        let (gap, last) = try await self.feed().news(after: 3, through: 1000)
+        #expect(gap == ChangeFeed.News(isEverything: true) && last.number == 1000)
         let (news, reached) = try await self.feed().news(after: 1098, through: 1099)
-        #expect(news.changes.keys.elementsEqual(["a"]) && !news.isEverything && reached == 1099)
+        #expect(news.changes.keys.elementsEqual(["a"]) && !news.isEverything && reached.number == 1099)
+    }
+
+    /// Where a device is that has read all that there is.
+    private func cursor() async throws -> ChangeCursor {
+        let (_, position) = try await feed().newsBeforeListing(after: nil, readsBack: false)
+        return FeedCursor(position: position, listing: ChangeCursor("listing")).cursor
+    }
+
+    /// Whether a device that has read up to `cursor` finds the store set back when it lists everything, and where it goes on then.
+    private func look(_ cursor: ChangeCursor, _ feed: ChangeFeed) async throws -> ChangeCursor? {
+        let (_, position) = try await feed.newsBeforeListing(after: FeedCursor(cursor)?.position, readsBack: false)
+        return try await feed.setBack(
+            before: cursor, next: FeedCursor(position: position, listing: ChangeCursor("listing")).cursor)
     }
 
     @Test("A store that was set back is known by the record that is gone, and goes on from the last that is there")
     func setBack() async throws {
         let (one, two) = (feed(), feed())
-        for _ in 0..<40 { try await one.announce(.paths(["a"])) }
-        let (cursor, old) = (
-            FeedCursor(position: 40, listing: nil).cursor, FeedCursor(position: 3, listing: nil).cursor
-        )
-        #expect(try await two.setBack(before: cursor) == nil)
+        for _ in 0..<30 { try await one.announce(.paths(["a"])) }
+        let before = try await cursor()
+        for _ in 0..<10 { try await one.announce(.paths(["a"])) }
+        let cursor = try await cursor()
+        #expect(try await look(cursor, two) == nil)
         for number in 31...40 { try await records.remove(number) }
-        #expect(try await two.setBack(before: cursor) == FeedCursor(position: 30, listing: nil).cursor)
+        let found = try #require(try await look(cursor, two).flatMap(FeedCursor.init))
+        // What journal and listing were is older than that, too.
+        #expect(found.position == FeedCursor(before)?.position && found.listing == nil)
+        #expect(try await look(found.cursor, two) == nil)
         try await two.announce(.paths(["b"]))
         #expect(records.all.last == 31)
         #expect(try await self.feed().news(after: 30).news.changes.keys.elementsEqual(["b"]))
         // Others go on from theirs: a gap shows it still.
-        #expect(try await self.feed().setBack(before: cursor) != nil)
+        #expect(try await look(cursor, self.feed()) != nil)
         for _ in 0..<700 { try await two.announce(.paths(["a"])) }
         for number in records.all where number < 200 { try await records.remove(number) }
-        #expect(try await self.feed().setBack(before: old) == nil)
+        let old = FeedCursor(position: 3, listing: nil).cursor
+        #expect(try await look(old, self.feed()) == nil)
+    }
+
+    @Test(
+        "So it is where a device has told others of something since, under the same number, and once only",
+        arguments: [1, 5])
+    func filled(records count: Int) async throws {
+        let one = feed()
+        for _ in 0..<41 { try await one.announce(.paths(["a"])) }
+        let cursor = try await cursor()
+        try await records.remove(41)
+        let two = feed()
+        for _ in 0..<count { try await two.announce(.paths(["a"])) }
+        let found = try #require(try await look(cursor, two))
+        #expect(FeedCursor(found)?.position.number == 40 + count)
+        #expect(try await look(found, two) == nil)
+        #expect(try await look(found, self.feed()) == nil)
+    }
+
+    @Test("A gap before a record that is there is told once only")
+    func gap() async throws {
+        let (one, two) = (feed(), feed())
+        for _ in 0..<42 { try await one.announce(.paths(["a"])) }
+        let cursor = try await cursor()
+        for number in 31...42 { try await records.remove(number) }
+        // It has not noticed.
+        try await one.announce(.paths(["a"]))
+        #expect(records.all.last == 43)
+        let found = try #require(try await look(cursor, two))
+        #expect(FeedCursor(found)?.position.number == 43 && FeedCursor(found)?.listing != nil)
+        #expect(try await look(found, two) == nil)
     }
 
     @Test("A device that was away for longer than records are kept hears of what comes after its first listing")
@@ -352,4 +402,9 @@ extension RemoteAttributes {
     fileprivate static func at(_ seconds: Int, _ nanoseconds: Int, _ mode: UInt16) -> RemoteAttributes {
         RemoteAttributes(mtime: FileTime(seconds: seconds, nanoseconds: nanoseconds), mode: mode)
     }
+}
+
+extension FeedPosition: ExpressibleByIntegerLiteral {
+    /// Of which nothing else is known.
+    public init(integerLiteral number: Int) { self.init(number) }
 }

@@ -91,6 +91,43 @@ struct GivingWayTests {
         #expect(await device.sync() == .settled)
     }
 
+    @Test("Listings that fail each time end no push")
+    func failingListings() async throws {
+        let (first, second) = (Gate(), Gate())
+        let (device, faulty) = try await device(held: first, second)
+        let engine = try #require(device.service.engines.first)
+        faulty.inject(Fault(.changes, .failBefore(ProviderError(.failed, "an error")), times: nil))
+        #expect(await engine.round(isUrgent: true, pulls: true, pushes: false).offline != nil)
+        second.open()
+        let pushing = Task { await engine.round(isUrgent: true, pulls: true) }
+        await first.waitForArrivals(1)
+        clock.advance(.seconds(60))
+        first.open()
+        #expect(await pushing.value.offline != nil)
+        #expect(faulty.count(.put) == 2 && memory.contents(at: "second") != nil)
+        faulty.clearFaults()
+        #expect(await device.sync() == .settled)
+    }
+
+    @Test("Many who open what is not found wait for one pull")
+    func manyReaders() async throws {
+        let (first, second) = (Gate(), Gate())
+        let (device, faulty) = try await device(.milliseconds(1), held: first, second)
+        let engine = try #require(device.service.engines.first)
+        let pushing = Task { await engine.round(isUrgent: true, pulls: false) }
+        await first.waitForArrivals(1)
+        let before = faulty.count(.changes)
+        for _ in 0..<20 {
+            await #expect(throws: SyncFailure.self) { try await engine.pullForReader(of: "doc") }
+        }
+        first.open()
+        second.open()
+        _ = await pushing.value
+        // After the one that waits.
+        _ = await engine.round(isUrgent: true, pulls: false)
+        #expect(faulty.count(.changes) == before + 1)
+    }
+
     @Test("What is small does not wait for what is large")
     func smallFirst() async throws {
         let faulty = FaultyProvider(memory)

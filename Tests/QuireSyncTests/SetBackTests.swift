@@ -44,6 +44,24 @@ struct SetBackTests {
         #expect(try Set(device.listing().keys) == ["old", "edited"])
     }
 
+    @Test("Of what is edited after such a listing no version is kept")
+    func afterwards() async throws {
+        let feed = FeedProvider(memory)
+        let device = try Device("one", provider: feed, clock: clock)
+        for path in ["a", "b"] as [RelativePath] { try device.write(path, "text of today") }
+        #expect(await device.sync() == .settled)
+        clock.advance(.seconds(7200))
+        memory.edit { $0.write("a", "text of yesterday") }
+        feed.setBack()
+        #expect(await device.sync() == .settled)
+        #expect(try device.kept() == ["text of today"])
+        memory.edit { $0.write("b", "text of tomorrow") }
+        feed.tell(memory.items.filter { $0.path == "b" })
+        let engine = try #require(device.service.engines.first)
+        #expect(await engine.round(isUrgent: true, pulls: true).pull?.applied == 1)
+        #expect(try await device.open("b") == "text of tomorrow" && device.kept() == ["text of today"])
+    }
+
     @Test("What is deleted at a provider that was not set back goes at once")
     func ordinary() async throws {
         let feed = FeedProvider(memory)

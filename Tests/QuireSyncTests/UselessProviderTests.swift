@@ -129,6 +129,27 @@ import Testing
         #expect(memory.items.count == 100)
     }
 
+    @Test("A document that sends the provider away each time keeps no other from going up")
+    func sentAway() async throws {
+        let faulty = FaultyProvider(memory)
+        let device = try Device("one", provider: faulty, clock: clock, parallel: 1)
+        #expect(await device.sync() == .settled)
+        let engine = try #require(device.service.engines.first)
+        try device.write("bad", "text")
+        clock.advance(.milliseconds(10))
+        try device.write("good", "text")
+        let trouble = Fault.Effect.failBefore(ProviderError(.unavailable, "the connection was lost"))
+        faulty.inject(Fault(.put, trouble, path: "bad", times: nil))
+        for _ in 0..<8 where memory.contents(at: "good") == nil {
+            clock.advance(.seconds(120))
+            if await engine.round(isUrgent: true, pulls: false).offline == nil { continue }
+            // Away for a moment.
+            faulty.inject(Fault(.connect, trouble))
+            #expect(await engine.round(isUrgent: true, pulls: false).offline != nil)
+        }
+        #expect(memory.contents(at: "good") != nil)
+    }
+
     @Test("A provider that refuses one document after the other is looked at, also where each is a round of its own")
     func shortRounds() async throws {
         let faulty = FaultyProvider(memory)

@@ -38,7 +38,8 @@ public protocol DocumentProvider: Sendable {
     /// then was deleted by nobody, and what is other there is older. Nil where that is not so, or cannot be told.
     ///
     /// Asked after a listing of everything.
-    func setBack(before cursor: ChangeCursor) async throws(ProviderError) -> ChangeCursor?
+    /// - Parameter next: with which that came.
+    func setBack(before cursor: ChangeCursor, next: ChangeCursor) async throws(ProviderError) -> ChangeCursor?
 
     /// Tells other devices where this one has changed something, so that they need not list everything to find out; where
     /// `capabilities.announcements`.
@@ -124,7 +125,9 @@ public protocol DocumentProvider: Sendable {
 
 extension DocumentProvider {
     /// Cannot be told.
-    public func setBack(before cursor: ChangeCursor) async throws(ProviderError) -> ChangeCursor? { nil }
+    public func setBack(before cursor: ChangeCursor, next: ChangeCursor) async throws(ProviderError) -> ChangeCursor? {
+        nil
+    }
 
     /// Others find out by themselves.
     public func announce(_ changes: [AnnouncedChange]?) async throws(ProviderError) {}

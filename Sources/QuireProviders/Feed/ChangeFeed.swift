@@ -23,7 +23,7 @@ final class ChangeFeed: Sendable {
         /// Where the next record is tried.
         var next: Int?
         /// Records of this device.
-        var own: Set<Int> = []
+        var own: [Int: FeedPosition] = [:]
         var listed: (at: ContinuousClock.Instant, took: Duration)?
         /// When the newest number was last looked for.
         var counted: ContinuousClock.Instant?
@@ -59,8 +59,9 @@ final class ChangeFeed: Sendable {
     func announce(_ record: ChangeRecord) async throws(ProviderError) {
         var number: Int
         if let known = state.withLock({ $0.next }) { number = known } else { number = try await latest() + 1 }
+        let bytes = record.bytes()
         var tries = 0
-        while try await !store.create(number, record.bytes) {
+        while try await !store.create(number, bytes) {
             tries += 1
             // Far behind the others: one look instead of many tries.
             number = tries % 8 == 0 ? max(try await latest(), number) + 1 : number + 1
@@ -68,8 +69,8 @@ final class ChangeFeed: Sendable {
         let made = number
         state.withLock { state in
             state.next = max(state.next ?? 0, made + 1)
-            state.own.insert(made)
-            if state.own.count > 4 * Self.kept { state.own = state.own.filter { $0 > made - Self.kept } }
+            state.own[made] = FeedPosition(made, of: bytes)
+            if state.own.count > 4 * Self.kept { state.own = state.own.filter { $0.key > made - Self.kept } }
         }
         if made % Self.sweptEvery == 0 { await sweep(before: made - Self.kept) }
     }
@@ -90,8 +91,8 @@ final class ChangeFeed: Sendable {
     ///   - position: up to where they were read; nil where nobody knows.
     ///   - readsBack: who does not know is told what the newest records say.
     func newsBeforeListing(
-        after position: Int?, readsBack: Bool
-    ) async throws(ProviderError) -> (news: News, position: Int) {
+        after position: FeedPosition?, readsBack: Bool
+    ) async throws(ProviderError) -> (news: News, position: FeedPosition) {
         let start = now()
         guard let position else {
             let found = try await newest(readsBack ? Self.mostReadBack : 0)
@@ -99,26 +100,30 @@ final class ChangeFeed: Sendable {
             return found
         }
         var found = try await news(after: position)
-        if found.position > position { return found }
+        if found.position.number > position.number { return found }
         if let counted = state.withLock({ $0.counted }), start - counted < Self.recount { return found }
         // Those after it may have been removed while this device was away: the listing has what they said.
-        found.position = max(position, try await latest())
+        let latest = try await latest()
+        if latest > position.number { found.position = FeedPosition(latest, of: try await store.read(latest)) }
         state.withLock { $0.counted = start }
         return found
     }
 
     /// What the newest records say, this device's own included.
-    private func newest(_ count: Int) async throws(ProviderError) -> (news: News, position: Int) {
+    private func newest(_ count: Int) async throws(ProviderError) -> (news: News, position: FeedPosition) {
         let numbers = try await store.numbers().sorted()
         var news = News(isEverything: true)
-        let records = try await forEach(numbers.suffix(count), limit: 8) {
+        var position = FeedPosition(numbers.last ?? 0)
+        // The last is read in any case: see `setBack`.
+        let records = try await forEach(numbers.suffix(max(1, count)), limit: 8) {
             [store] (number) async throws(ProviderError) in (number, try await store.read(number))
         }
-        for (_, bytes) in records.sorted(by: { $0.0 < $1.0 }) {
-            guard let bytes, case .changes(let changes) = ChangeRecord(reading: bytes) else { continue }
+        for (number, bytes) in records.sorted(by: { $0.0 < $1.0 }) {
+            if number == position.number { position = FeedPosition(number, of: bytes) }
+            guard count > 0, let bytes, case .changes(let changes) = ChangeRecord(reading: bytes) else { continue }
             for change in changes { news.changes[change.path] = change }
         }
-        return (news, numbers.last ?? 0)
+        return (news, position)
     }
 
     /// What records after `position` say, but for this device's own.
@@ -126,45 +131,55 @@ final class ChangeFeed: Sendable {
     /// - Parameter last: a record that is there; nil for as many as there are. Where one before it is gone, nobody knows what
     ///   it said.
     func news(
-        after position: Int, through last: Int? = nil
-    ) async throws(ProviderError) -> (news: News, position: Int) {
+        after position: FeedPosition, through last: Int? = nil
+    ) async throws(ProviderError) -> (news: News, position: FeedPosition) {
         var position = position
         var news = News()
-        while position < last ?? .max {
-            if state.withLock({ $0.own.contains(position + 1) }) {
+        while position.number < last ?? .max {
+            let next = position.number + 1
+            if let own = state.withLock({ $0.own[next] }) {
                 news.hasOwn = true
+                position = own
             } else {
-                guard let bytes = try await store.read(position + 1) else {
+                guard let bytes = try await store.read(next) else {
                     guard let last else { break }
-                    (news.isEverything, position) = (true, last)
+                    news.isEverything = true
+                    position = FeedPosition(last, of: try await store.read(last))
                     break
                 }
+                position = FeedPosition(next, of: bytes)
                 switch ChangeRecord(reading: bytes) {
                 case .everything: news.isEverything = true
                 case .changes(let changes): for change in changes { news.changes[change.path] = change }
                 }
             }
-            position += 1
         }
-        let reached = position
+        let reached = position.number
         state.withLock { $0.next = max($0.next ?? 0, reached + 1) }
         if news.changes.count > Self.mostLooks { news.isEverything = true }
         return (news, position)
     }
 
-    /// As `DocumentProvider.setBack`: the record that was read last is gone, though it is too young to have been swept.
-    func setBack(before cursor: ChangeCursor) async throws(ProviderError) -> ChangeCursor? {
-        guard let position = FeedCursor(cursor)?.position, position > 0, try await store.read(position) == nil else {
+    /// As `DocumentProvider.setBack`: the record that was read last is another, or it is gone, though it is too young to have been
+    /// swept.
+    func setBack(before cursor: ChangeCursor, next: ChangeCursor) async throws(ProviderError) -> ChangeCursor? {
+        guard let position = FeedCursor(cursor)?.position, position.number > 0, var next = FeedCursor(next) else {
             return nil
         }
+        let record = try await store.read(position.number)
+        if let record, position.isOther(record) != true { return nil }
         let numbers = try await store.numbers()
         let latest = numbers.max() ?? 0
-        guard !numbers.contains(position), latest < position + Self.kept else { return nil }
+        if record == nil, numbers.contains(position.number) || latest >= position.number + Self.kept { return nil }
         state.withLock { state in
             state.next = latest + 1
-            state.own = state.own.filter { $0 <= latest }
+            state.own = state.own.filter { $0.key <= latest }
         }
-        return FeedCursor(position: min(position, latest), listing: nil).cursor
+        // What was read of the records from there on is older than this, too.
+        if latest < next.position.number { next.listing = nil }
+        let last = min(next.position.number, latest)
+        next.position = FeedPosition(last, of: last > 0 ? try await store.read(last) : nil)
+        return next.cursor
     }
 
     // MARK: - listings

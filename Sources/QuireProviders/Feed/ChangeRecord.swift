@@ -3,13 +3,14 @@ import QuireCore
 /// What a device tells the others: where it changed something, or that they are to look at everything.
 ///
 /// ```
-/// quire-changes 2
+/// quire-changes 2 5b2f09c41d7e8a36
 /// notes/a%20b.txt 1790000000.250000000 644 5d41402abc4b2a76b9719d911017c592
 /// notes
 /// ```
 /// One path a line, percent-encoded; a single `*` for everything. What is there now is not in it: who reads it looks. Where
 /// listings have no times and modes of documents, those that were sent follow, with the version that they belong to. Version 1,
-/// which is written where no line has these, has paths only.
+/// which is written where no line has these, has paths only. The first line ends with what no other record has: one that is there
+/// again after the store was set back is not taken for the former.
 enum ChangeRecord: Equatable {
     case changes([AnnouncedChange])
     case everything
@@ -26,16 +27,18 @@ enum ChangeRecord: Equatable {
             return
         }
         self = .changes(changes)
-        if bytes.count > Self.limit { self = .everything }
+        if bytes(unique: 0).count > Self.limit { self = .everything }
     }
 
-    var bytes: [UInt8] {
+    /// - Parameter unique: what no other record has.
+    func bytes(unique: UInt64 = .random(in: 1 ... .max)) -> [UInt8] {
+        let mark = String(unique, radix: 16)
         var lines: [String]
         switch self {
-        case .everything: lines = [Self.header(1), Self.all]
+        case .everything: lines = ["\(Self.header(1)) \(mark)", Self.all]
         case .changes(let changes):
             let hasAttributes = changes.contains { $0.attributes != nil }
-            lines = [Self.header(hasAttributes ? 2 : 1)] + changes.map(Self.line)
+            lines = ["\(Self.header(hasAttributes ? 2 : 1)) \(mark)"] + changes.map(Self.line)
         }
         return Array(lines.map { $0 + "\n" }.joined().utf8)
     }
@@ -43,7 +46,8 @@ enum ChangeRecord: Equatable {
     /// Reads what `bytes` wrote. What cannot be read, as from a newer version, means everything.
     init(reading bytes: [UInt8]) {
         let lines = String(decoding: bytes, as: UTF8.self).split(separator: "\n").map(String.init)
-        guard let first = lines.first, [Self.header(1), Self.header(2)].contains(first) else {
+        let header = lines.first?.split(separator: " ", maxSplits: 2, omittingEmptySubsequences: false).prefix(2)
+        guard let header, [Self.header(1), Self.header(2)].contains(header.joined(separator: " ")) else {
             self = .everything
             return
         }

@@ -77,7 +77,7 @@ struct FeedReader: Sendable {
 
     /// What the journal and the devices tell; nil where these want everything looked at.
     private func joined(
-        _ news: JournalNews, _ position: Int, _ feed: ChangeFeed, _ journal: any ChangeJournal
+        _ news: JournalNews, _ position: FeedPosition, _ feed: ChangeFeed, _ journal: any ChangeJournal
     ) async throws(ProviderError) -> RemoteChanges? {
         var (position, items) = (position, news.items)
         var told: [AnnouncedChange] = []
@@ -109,7 +109,7 @@ struct FeedReader: Sendable {
     // MARK: - listings
 
     private func everything(
-        _ feed: ChangeFeed, _ known: FeedCursor?, _ news: ChangeFeed.News, _ position: Int
+        _ feed: ChangeFeed, _ known: FeedCursor?, _ news: ChangeFeed.News, _ position: FeedPosition
     ) async throws(ProviderError) -> RemoteChanges {
         let start = feed.clock
         var (items, digest) = try await everything()

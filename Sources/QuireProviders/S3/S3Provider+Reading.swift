@@ -2,8 +2,8 @@ package import QuireCore
 import Synchronization
 
 extension S3Provider {
-    package func setBack(before cursor: ChangeCursor) async throws(ProviderError) -> ChangeCursor? {
-        try await state.withLock { $0.feed }?.setBack(before: cursor)
+    package func setBack(before cursor: ChangeCursor, next: ChangeCursor) async throws(ProviderError) -> ChangeCursor? {
+        try await state.withLock { $0.feed }?.setBack(before: cursor, next: next)
     }
 
     package func changes(since cursor: ChangeCursor?) async throws(ProviderError) -> RemoteChanges {

@@ -1,8 +1,8 @@
 package import QuireCore
 
 extension WebDAVProvider {
-    package func setBack(before cursor: ChangeCursor) async throws(ProviderError) -> ChangeCursor? {
-        try await feed?.setBack(before: cursor)
+    package func setBack(before cursor: ChangeCursor, next: ChangeCursor) async throws(ProviderError) -> ChangeCursor? {
+        try await feed?.setBack(before: cursor, next: next)
     }
 
     package func changes(since cursor: ChangeCursor?) async throws(ProviderError) -> RemoteChanges {

@@ -46,8 +46,8 @@ package final class FaultyProvider: DocumentProvider {
         }
     }
 
-    package func setBack(before cursor: ChangeCursor) async throws(ProviderError) -> ChangeCursor? {
-        try await inner.setBack(before: cursor)
+    package func setBack(before cursor: ChangeCursor, next: ChangeCursor) async throws(ProviderError) -> ChangeCursor? {
+        try await inner.setBack(before: cursor, next: next)
     }
 
     package func changes(since cursor: ChangeCursor?) async throws(ProviderError) -> RemoteChanges {

@@ -20,6 +20,12 @@ final class MissingChecksums: Sendable {
     private let pool = BackgroundPool(label: "quire-checksum", width: 1, niceness: 15)
     private let missing = WakeSignal()
 
+    /// The one that was counted last; nil where all are to be gone through from the first. Each has its turn, also where one
+    /// takes longer than there is time between two transfers. Innermost lock: nothing else is taken while it is held.
+    private let last = Lock<ItemID?>(nil)
+    /// How many in a row were read in part only. Innermost lock: nothing else is taken while it is held.
+    private let cuts = Lock(0)
+
     private let rest: Duration
     /// After that they are looked for without a reason: one may have been in use.
     private static let longestWait = Duration.seconds(3600)
@@ -43,7 +49,7 @@ final class MissingChecksums: Sendable {
         while !Task.isCancelled {
             await missing.wait(atMost: Self.longestWait, clock: clock)
             // Ends early only when the task is cancelled.
-            try? await clock.sleep(rest)
+            try? await clock.sleep(rest * (1 << min(6, cuts.withLock { $0 })))
             do {
                 if try await !count() { missing.raise() }
             } catch {
@@ -58,20 +64,24 @@ final class MissingChecksums: Sendable {
 
     /// Counts all that are missing.
     ///
-    /// - Returns: false where something is, or began to be, transferred before that was done.
+    /// - Returns: false where something is, or began to be, transferred before that was done: it goes on after the one that was
+    ///   interrupted then, and comes to that when all others had their turn.
     func count() async throws -> Bool {
         guard !isBusy else { return false }
         try await index.settle()
-        var last: ItemID?
+        let begin = last.withLock { $0 }
         while true {
-            let items = try await index.uncountedFiles(after: last, limit: Self.page)
-            guard let end = items.last else { return true }
+            let items = try await index.uncountedFiles(after: last.withLock { $0 }, limit: Self.page)
+            if items.isEmpty { break }
             for item in items {
                 await count(item)
+                last.withLock { $0 = item.entry.id }
                 guard !isBusy, !Task.isCancelled else { return false }
             }
-            last = end.entry.id
         }
+        last.withLock { $0 = nil }
+        // Those before it, too.
+        return begin == nil
     }
 
     /// What changes meanwhile, or cannot be read, stays without one until the next document comes so. What is transferred ends it.
@@ -88,9 +98,11 @@ final class MissingChecksums: Sendable {
             } onCancel: {
                 stop.set()
             }
+            cuts.withLock { $0 = 0 }
             guard let found else { return }
             index.record(.counted(item: item.entry.id, version: base.version, found))
         } catch {
+            if isBusy { cuts.withLock { $0 += 1 } }
             logger.info("a document's checksum is not counted", metadata: ["path": "\(path)", "error": "\(error)"])
         }
     }

@@ -80,16 +80,19 @@ struct PullRound: Sendable {
         }
         switch changes {
         case .none(let next):
+            context.recentUploads.providerIsSetBack(false)
             var result = PullResult()
             keep(besides: Told(), in: &result)
             return (result, next ?? cursor)
         case .everything(let items, let next):
             context.recentUploads.look(at: items)
-            let setBack = try await setBack(before: known)
+            let setBack = try await setBack(before: known, next)
             var round = self
             round.isHolding = isHolding || setBack != nil
             return (try await round.apply(listing(items, isWhole: true)), setBack ?? next)
         case .changes(let changed, let removed, let next):
+            // What was left of such a listing is done by the next one.
+            context.recentUploads.providerIsSetBack(false)
             context.recentUploads.look(at: changed)
             var round = self
             round.isHolding = false
@@ -100,11 +103,13 @@ struct PullRound: Sendable {
     }
 
     /// Where to go on from, if the provider was set back: then no deletion is believed, and versions are kept of what is replaced.
-    private func setBack(before known: ChangeCursor?) async throws(SyncFailure) -> ChangeCursor? {
+    private func setBack(
+        before known: ChangeCursor?, _ next: ChangeCursor?
+    ) async throws(SyncFailure) -> ChangeCursor? {
         var back: ChangeCursor?
-        if let known {
+        if let known, let next {
             back = try await context.ask { () throws(ProviderError) in
-                try await context.provider.setBack(before: known)
+                try await context.provider.setBack(before: known, next: next)
             }
         }
         context.recentUploads.providerIsSetBack(back != nil)

@@ -18,6 +18,8 @@ final class RetryBook: Sendable {
         var puzzles = 0
         /// How often in a row it failed as if the provider were away.
         var absences = 0
+        /// Once that was so indeed: a second time it may be what sends the provider away.
+        var isExcused = false
     }
 
     /// Innermost lock: nothing else is taken while it is held.
@@ -101,7 +103,10 @@ final class RetryBook: Sendable {
     /// The provider was away indeed: what failed once may have done so for that.
     func wasAway() {
         entries.withLock { entries in
-            for (subject, entry) in entries where entry.absences == 1 { entries[subject]?.absences = 0 }
+            for (subject, entry) in entries where entry.absences == 1 && !entry.isExcused {
+                entries[subject]?.absences = 0
+                entries[subject]?.isExcused = true
+            }
         }
     }
 

@@ -59,8 +59,10 @@ final class SyncEngine: Sendable {
         var lastPoll: FileTime?
         /// How long the last pull took.
         var pullTime = Duration.zero
-        /// How many wait for a pull while something is sent.
-        var readers = 0
+        /// Who waits for a pull that has not begun.
+        var readers: [FirstAnswer<Bool>] = []
+        /// The last pull could not be ended.
+        var pullFailed = false
         var mustPull = true
         /// How many pulls in a row have left something for later, and done nothing else.
         var waits = 0
@@ -166,12 +168,15 @@ final class SyncEngine: Sendable {
     ///   - isAsked: the user wants all to be sent, what programs are still at included.
     ///   - pushes: false where nothing is to be sent.
     func round(isUrgent: Bool, pulls: Bool, isAsked: Bool = false, pushes: Bool = true) async -> RoundReport {
+        await inTurn { await self.serialRound(isUrgent, pulls: pulls, isAsked: isAsked, pushes: pushes) }
+    }
+
+    /// Runs a round when no other runs.
+    private func inTurn(_ round: @escaping @Sendable () async -> RoundReport) async -> RoundReport {
         // Whoever asks for it: it reads and writes the store, and goes on where it is.
         await withTaskExecutorPreference(context.pool) {
             await gate.run {
-                let report = await context.pause.unlessPaused(with: context.container.providerName) {
-                    await self.serialRound(isUrgent, pulls: pulls, isAsked: isAsked, pushes: pushes)
-                }
+                let report = await context.pause.unlessPaused(with: context.container.providerName, round)
                 var result = report ?? RoundReport()
                 result.pause = context.pause.end
                 return result
@@ -179,17 +184,19 @@ final class SyncEngine: Sendable {
         }
     }
 
-    /// Pulls for a program that waits, and sends nothing: what is being sent gives way once what is small of it has ended.
+    /// Pulls for programs that wait, and sends nothing: what is being sent gives way once what is small of it has ended. All who
+    /// come before it begins wait for the same.
     ///
     /// - Throws: where that lasts longer than a download may be silent; the pull comes about all the same.
     func pullForReader(of path: RelativePath) async throws(SyncFailure) {
         let answer = FirstAnswer<Bool>()
-        Task(executorPreference: context.pool) {
-            self.state.withLock { $0.readers += 1 }
-            self.readersCame.raise()
-            _ = await self.round(isUrgent: true, pulls: true, pushes: false)
-            self.state.withLock { $0.readers -= 1 }
-            answer.give(true)
+        let isFirst = state.withLock { state in
+            state.readers.append(answer)
+            return state.readers.count == 1
+        }
+        if isFirst {
+            readersCame.raise()
+            Task(executorPreference: context.pool) { await self.pullForReaders() }
         }
         guard await !answer.value(within: context.settings.downloadDeadline, context.clock, else: false) else { return }
         throw SyncFailure(
@@ -198,8 +205,30 @@ final class SyncEngine: Sendable {
                 + "try again then", errno: Task.isCancelled ? EINTR : ETIMEDOUT)
     }
 
+    private func pullForReaders() async {
+        let waiting = Lock<[FirstAnswer<Bool>]?>(nil)
+        @Sendable func begin() {
+            let readers = takeReaders()
+            waiting.withLock { $0 = readers }
+        }
+        _ = await inTurn {
+            begin()
+            return await self.serialRound(true, pulls: true, isAsked: false, pushes: false)
+        }
+        // In a pause nothing begins.
+        let served = waiting.withLock { $0 } ?? takeReaders()
+        for reader in served { reader.give(true) }
+    }
+
+    private func takeReaders() -> [FirstAnswer<Bool>] {
+        state.withLock { state in
+            defer { state.readers = [] }
+            return state.readers
+        }
+    }
+
     /// Whether somebody waits so.
-    var hasReaders: Bool { state.withLock { $0.readers > 0 } }
+    var hasReaders: Bool { state.withLock { !$0.readers.isEmpty } }
 
     private func serialRound(_ isUrgent: Bool, pulls: Bool, isAsked: Bool, pushes: Bool) async -> RoundReport {
         var report = RoundReport()
@@ -399,13 +428,14 @@ final class SyncEngine: Sendable {
                 state.heldCursor = result.isDone && !result.held.isEmpty ? next : nil
                 state.lastPoll = started
                 state.pullTime = context.clock.uptime() - begin
+                state.pullFailed = false
                 // What was confirmed meanwhile is for the next pull.
                 state.confirmed.subtract(confirmed.subtracting(result.believed))
                 state.held = result.held.subtracting(state.confirmed)
             }
             return result
         } catch {
-            state.withLock { $0.mustPull = true }
+            state.withLock { ($0.mustPull, $0.pullFailed) = (true, true) }
             throw error
         }
     }
@@ -415,10 +445,11 @@ final class SyncEngine: Sendable {
     /// For how much longer what has been sent since `begin` does not give way, if nobody comes who waits for a pull: to other
     /// devices' changes as often as these are looked for, but most of the time is for sending.
     private func timeToSend(since begin: FileTime) -> Duration {
-        let (lastPoll, readers, pullTime) = state.withLock { ($0.lastPoll, $0.readers, $0.pullTime) }
-        if readers > 0 { return .zero }
-        let rest = max(context.settings.pollInterval, pullTime * 4)
-        guard let lastPoll else { return rest }
+        let state = state.withLock { $0 }
+        if !state.readers.isEmpty { return .zero }
+        let rest = max(context.settings.pollInterval, state.pullTime * 4)
+        // One that fails each time would end each push after so long, and all that follows it.
+        guard let lastPoll = state.lastPoll, !state.pullFailed else { return rest }
         return rest - context.clock.now().since(max(lastPoll, begin))
     }
 

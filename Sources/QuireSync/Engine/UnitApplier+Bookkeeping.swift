@@ -135,6 +135,10 @@ extension UnitApplier {
             unit.base?.checksum = try await context.cancellableStore { (isCancelled) throws(StoreError) in
                 try MissingChecksums.checksum(path, as: local.fingerprint, in: tree, isCancelled: isCancelled)
             }
+            if let found = unit.base?.checksum {
+                // The unit may have to wait, and is planned anew then.
+                context.index.record(.counted(item: local.id, version: base.version, found))
+            }
         } catch {
             guard error.remedy != .cancelled else { throw error }
             context.logger.info(

@@ -46,7 +46,7 @@ struct S3FullStoreTests {
         let (a, b) = (try await put("a"), try await put("b"))
         _ = try await provider.createDirectory("d", attributes: Bench.attributes())
         let records = S3ChangeRecords(client: store.client(), createsOnce: true)
-        for number in 1...2 { _ = try await records.create(number, ChangeRecord(nil).bytes) }
+        for number in 1...2 { _ = try await records.create(number, ChangeRecord(nil).bytes()) }
         return (identity, a, b)
     }
 

@@ -33,7 +33,7 @@ final class FeedProvider: DocumentProvider {
         expectListing()
     }
 
-    func setBack(before cursor: ChangeCursor) async throws(ProviderError) -> ChangeCursor? {
+    func setBack(before cursor: ChangeCursor, next: ChangeCursor) async throws(ProviderError) -> ChangeCursor? {
         state.withLock { state in
             defer { state.isSetBack = false }
             return state.isSetBack ? ChangeCursor("set back") : nil
