@@ -4,7 +4,7 @@ import QuireCore
 enum DAVLayout {
     static let locks: RelativePath = ".quire/locks"
 
-    /// Where directories go that are deleted. What may have something in it stays, and is never removed.
+    /// Where directories go that are deleted. What has something in it stays, and is never removed.
     static let kept: RelativePath = ".quire/kept"
 
     /// How many lock names there are: what one device changes keeps another from changing the same name only, nearly

@@ -44,6 +44,21 @@ struct DAVResource: Sendable {
 
     /// The item that this is, at `path`.
     ///
+    /// The item that this is, at `path`; unseen where the server does not tell enough of it.
+    ///
+    /// - Parameter stamps: see `item`.
+    /// - Throws: where the server says how it is at this moment, and nothing of the resource: it cannot list more, or has no
+    ///   time.
+    func seen(_ path: RelativePath, stamps: Bool) throws(ProviderError) -> RemoteItem {
+        if status.map({ (200..<300).contains($0) }) ?? true, let item = try? item(path, stamps: stamps) { return item }
+        guard let refusal else { return .unseen(path, because: "the server does not tell its size") }
+        let answer = HTTPAnswer(status: status ?? refused ?? 0)
+        guard answer.status == 401 || !answer.provesNothing else {
+            throw ProviderError(.failed, "\(path) cannot be listed: the server is in trouble", cause: refusal)
+        }
+        return .unseen(path, because: refusal)
+    }
+
     /// - Parameter stamps: the server keeps stamps: what has none has no tags.
     /// - Throws: `.failed` for a file whose size the server does not tell.
     func item(_ path: RelativePath, stamps: Bool) throws(ProviderError) -> RemoteItem {

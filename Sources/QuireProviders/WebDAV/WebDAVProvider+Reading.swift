@@ -11,7 +11,7 @@ extension WebDAVProvider {
         await settleAbilities()
         let reader = FeedReader(
             feed: feed, journal: journal, list: { () async throws(ProviderError) in try await self.list() },
-            look: { (path) async throws(ProviderError) in try await self.look(path)?.item },
+            look: { (path) async throws(ProviderError) in try await self.told(path) },
             listsAttributes: capabilities.attributes)
         // Records of this device's own are not read.
         let isBack = removals.takeReturns()
@@ -53,6 +53,14 @@ extension WebDAVProvider {
         try checkConnected()
         if let revision = DAVRevision(version) {
             return try await fetch(path, revision, to: destination, progress: progress)
+    /// As `look`, for who must not stop at one item that the server tells too little of.
+    private func told(_ path: RelativePath) async throws(ProviderError) -> RemoteItem? {
+        do throws(ProviderError) { return try await look(path)?.item } catch {
+            guard error.code == .failed, let found = try await resource(path) else { throw error }
+            return try found.seen(path, stamps: abilities.stamps)
+        }
+    }
+
         }
         let pool = client.transport.pool
         let sink = FileSink(destination, for: path, pool: pool)

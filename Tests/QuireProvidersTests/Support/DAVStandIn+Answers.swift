@@ -339,6 +339,7 @@ extension DAVStandIn.State {
             } else {
                 properties += historyProperties(node)
             }
+        if path == manners.unshown { return refusal(path) }
         }
         return """
             <D:response><D:href>\(href)\(node.isCollection ? "/" : "")</D:href><D:propstat><D:prop>\(properties)</D:prop>\

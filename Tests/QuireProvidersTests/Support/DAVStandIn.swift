@@ -71,6 +71,8 @@ final class DAVStandIn: Sendable {
         /// What is replaced is kept.
         var history: History?
         /// How a PUT that announces what the probe's half one does is refused before its body comes; nil where it is not.
+        /// Something of which listings and reports say only that it may not be read.
+        var unshown: String?
         var halfRefusal: String?
         /// So many answers with the probe's document have a wrong byte.
         var flips = 0
