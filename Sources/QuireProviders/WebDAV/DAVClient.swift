@@ -39,8 +39,8 @@ struct DAVClient: Sendable {
             throw error(answer, path, "read")
         }
         var found = try resources(multistatus, in: path)
-        if depth == "0", let date = answer.date {
-            for index in found.indices { found[index].resource.told = date }
+        if let date = answer.date {
+            for index in found.indices where found[index].path == path { found[index].resource.told = date }
         }
         return found
     }

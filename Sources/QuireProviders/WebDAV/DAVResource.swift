@@ -19,7 +19,7 @@ struct DAVResource: Sendable {
     var isDirectory = false
     var size: Int64?
     var modified: FileTime?
-    /// When the server said all this, by its own clock; nil in listings.
+    /// When the server said all this, by its own clock; nil of what is in a directory that was listed.
     var told: FileTime?
     /// Exactly as it came.
     var entityTag: String?

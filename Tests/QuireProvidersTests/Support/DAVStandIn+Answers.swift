@@ -107,7 +107,9 @@ extension DAVStandIn.State {
         }
         var paths = [request.path]
         if depth == "1" {
-            let names = node.names.sorted().filter { !manners.hidesDotNames || !$0.hasPrefix(".") }
+            let names = node.names.sorted().filter {
+                $0 != manners.hidden && (!manners.hidesDotNames || !$0.hasPrefix("."))
+            }
             paths += names.map { request.path.isEmpty ? $0 : "\(request.path)/\($0)" }
         }
         if depth == "infinity" { paths += nodes.keys.filter { $0 != request.path && isIn($0, request.path) } }

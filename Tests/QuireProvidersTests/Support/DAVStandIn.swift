@@ -75,6 +75,8 @@ final class DAVStandIn: Sendable {
         var unshown: String?
         var halfRefusal: String?
         /// So many answers with the probe's document have a wrong byte.
+        /// Listings leave out that name, as x/net's do where they may not open what has it.
+        var hidden: String?
         var flips = 0
         /// Has locks, each of the one path that is named.
         var locks = false
