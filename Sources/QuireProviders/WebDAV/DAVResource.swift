@@ -29,6 +29,8 @@ struct DAVResource: Sendable {
     var syncToken: String?
     /// Which document it is, where that was asked and the server tells.
     var document: DAVRevision.Document?
+    /// Of the account's root, where that was asked and the server tells: see `DAVFingerprint`. Empty before the first time.
+    var fingerprint: String?
     /// Who asks, where that was asked and the server tells.
     var principal: DAVPrincipal?
     /// The locks it has, where that was asked and the server tells.

@@ -37,6 +37,7 @@ extension DAVStandIn.State {
         {
             return ("412 Precondition Failed", "")
         }
+        noteLook(request)
         switch request.method {
         case "PROPFIND": return list(request)
         case "REPORT": return report(request)
@@ -74,7 +75,8 @@ extension DAVStandIn.State {
 
     private mutating func troubled(_ request: DAVStandInRequest) -> Answer? {
         guard var next = trouble, next.times > 0, next.method == request.method || next.method.isEmpty,
-            next.depth == nil || next.depth == request.fields["depth"], request.path.hasSuffix(next.suffix)
+            next.depth == nil || next.depth == request.fields["depth"], request.path.hasPrefix(next.prefix),
+            request.path.hasSuffix(next.suffix)
         else { return nil }
         next.times -= 1
         if next.spreads { next = DAVStandIn.Trouble(status: next.status, method: "") }
@@ -96,6 +98,19 @@ extension DAVStandIn.State {
         locks[request.path] = "urn:\(tag)"
         fields = ["Lock-Token: <urn:\(tag)>"]
         return ("200 OK", "")
+    }
+
+    private mutating func noteLook(_ request: DAVStandInRequest) {
+        if request.method == "PUT" { looks = 0 }
+        guard request.method == "PROPFIND" else { return }
+        (looks, looksInAll) = (looks + 1, looksInAll + 1)
+        isOdd =
+            switch manners.oddTags {
+            case nil: false
+            case .listings: request.fields["depth"] != "0"
+            case .everySecond: looksInAll % 2 == 0
+            case .firstLook: looks == 1
+            }
     }
 
     private func list(_ request: DAVStandInRequest) -> Answer {
@@ -333,11 +348,12 @@ extension DAVStandIn.State {
             }
         } else {
             properties += "<D:getcontentlength>\(node.content.count)</D:getcontentlength>"
-            if !manners.tellsNoVersions { properties += "<D:getetag>\"\(node.tag)\"</D:getetag>" }
+            if !manners.tellsNoVersions { properties += "<D:getetag>\"\(node.tag)\(isOdd ? "-odd" : "")\"</D:getetag>" }
             if manners.secondsPerWrite != nil {
                 properties += "<D:getlastmodified>\(date(node.time))</D:getlastmodified>"
             } else if manners.history == nil {
-                properties += "<D:getlastmodified>Sun, 06 Nov 1994 08:49:37 GMT</D:getlastmodified>"
+                let second = isOdd && manners.oddTimes ? 38 : 37
+                properties += "<D:getlastmodified>Sun, 06 Nov 1994 08:49:\(second) GMT</D:getlastmodified>"
             } else {
                 properties += historyProperties(node)
             }
