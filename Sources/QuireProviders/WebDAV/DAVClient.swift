@@ -106,6 +106,7 @@ struct DAVClient: Sendable {
                 throw ProviderError(
                     .failed, "\(path): the server lists what is not in it: \(resource.href.prefix(200))")
             }
+            if found.isRoot { fingerprint.note(resource) }
             return (found, resource)
         }
     }

@@ -44,8 +44,6 @@ struct DAVResource: Sendable {
         return "the server says \(status) for it\(words.flatMap(ServerWords.shortened).map { ": \($0)" } ?? "")"
     }
 
-    /// The item that this is, at `path`.
-    ///
     /// The item that this is, at `path`; unseen where the server does not tell enough of it.
     ///
     /// - Parameter stamps: see `item`.
@@ -61,6 +59,8 @@ struct DAVResource: Sendable {
         return .unseen(path, because: refusal)
     }
 
+    /// The item that this is, at `path`.
+    ///
     /// - Parameter stamps: the server keeps stamps: what has none has no tags.
     /// - Throws: `.failed` for a file whose size the server does not tell.
     func item(_ path: RelativePath, stamps: Bool) throws(ProviderError) -> RemoteItem {

@@ -133,7 +133,10 @@ extension DAVClient {
     ///
     /// - Throws: `.unavailable` where it is not there.
     func tag(_ directory: RelativePath) async throws(ProviderError) -> String? {
-        guard let found = try await propfind(directory, depth: "0", isDirectory: true) else { throw DAVWalk.gone }
+        let body = directory.isRoot ? DAVBodies.root : DAVBodies.propfind
+        guard let found = try await propfind(directory, depth: "0", isDirectory: true, body: body) else {
+            throw DAVWalk.gone
+        }
         return found.first { $0.path == directory }?.resource.entityTag
     }
 }

@@ -2,7 +2,12 @@ package import QuireCore
 
 extension WebDAVProvider {
     package func setBack(before cursor: ChangeCursor) async throws(ProviderError) -> ChangeCursor? {
-        try await feed?.setBack(before: cursor)
+        let (cursor, isAnother) = client.fingerprint.read(cursor)
+        var back = try await feed?.setBack(before: cursor)
+        if isAnother, back == nil {
+            back = FeedCursor(cursor).map { FeedCursor(position: $0.position, listing: nil).cursor } ?? cursor
+        }
+        return client.fingerprint.marked(back)
     }
 
     package func changes(since cursor: ChangeCursor?) async throws(ProviderError) -> RemoteChanges {
@@ -16,10 +21,29 @@ extension WebDAVProvider {
         // Records of this device's own are not read.
         let isBack = removals.takeReturns()
         do throws(ProviderError) {
-            return try await reader.changes(since: isBack ? nil : cursor)
+            return try await changes(since: isBack ? nil : cursor, reader)
         } catch {
             if isBack { removals.noteReturn() }
             throw error
+        }
+    }
+
+    /// Where the server was set back since `cursor`, everything: what it tells as removed then was deleted by nobody.
+    private func changes(
+        since cursor: ChangeCursor?, _ reader: FeedReader
+    ) async throws(ProviderError) -> RemoteChanges {
+        var known = cursor.map { client.fingerprint.read($0) }
+        if known?.isAnother == true { known = nil }
+        var changes = try await reader.changes(since: known?.cursor)
+        // It may be told with what was asked just now.
+        if known != nil, let cursor, client.fingerprint.read(cursor).isAnother {
+            changes = try await reader.changes(since: nil)
+        }
+        let next = { self.client.fingerprint.marked($0) }
+        return switch changes {
+        case .none(let cursor): .none(next: next(cursor))
+        case .everything(let items, let cursor): .everything(items, next: next(cursor))
+        case .changes(let changed, let removed, let cursor): .changes(changed, removed: removed, next: next(cursor))
         }
     }
 
@@ -27,6 +51,14 @@ extension WebDAVProvider {
         try checkConnected()
         if let journal, journal.tellsAttributes { return }
         try await feed?.announce(ChangeRecord(changes))
+    }
+
+    /// As `look`, for who must not stop at one item that the server tells too little of.
+    private func told(_ path: RelativePath) async throws(ProviderError) -> RemoteItem? {
+        do throws(ProviderError) { return try await look(path)?.item } catch {
+            guard error.code == .failed, let found = try await resource(path) else { throw error }
+            return try found.seen(path, stamps: abilities.stamps)
+        }
     }
 
     func list() async throws(ProviderError) -> [RemoteItem] {
@@ -53,14 +85,6 @@ extension WebDAVProvider {
         try checkConnected()
         if let revision = DAVRevision(version) {
             return try await fetch(path, revision, to: destination, progress: progress)
-    /// As `look`, for who must not stop at one item that the server tells too little of.
-    private func told(_ path: RelativePath) async throws(ProviderError) -> RemoteItem? {
-        do throws(ProviderError) { return try await look(path)?.item } catch {
-            guard error.code == .failed, let found = try await resource(path) else { throw error }
-            return try found.seen(path, stamps: abilities.stamps)
-        }
-    }
-
         }
         let pool = client.transport.pool
         let sink = FileSink(destination, for: path, pool: pool)

@@ -339,10 +339,14 @@ extension DAVStandIn.State {
         guard let node else {
             return "<D:response><D:status>HTTP/1.1 404 Not Found</D:status><D:href>\(href)</D:href></D:response>"
         }
+        if path == manners.unshown { return refusal(path) }
         var properties = node.stamp.map { "<q:stamp>\($0)</q:stamp>" } ?? ""
         if node.isCollection {
             properties += "<D:resourcetype><D:collection/></D:resourcetype>"
             if manners.tags != .none { properties += "<D:getetag>\"\(node.tag)\"</D:getetag>" }
+            if path.isEmpty, let word = manners.fingerprint {
+                properties += "<o:data-fingerprint xmlns:o=\"\(DAVMultistatus.ownCloud)\">\(word)</o:data-fingerprint>"
+            }
             if path.isEmpty, manners.tokens != nil {
                 properties += "<D:sync-token>\(Self.scheme)\(journal.count)</D:sync-token>"
             }
@@ -357,7 +361,6 @@ extension DAVStandIn.State {
             } else {
                 properties += historyProperties(node)
             }
-        if path == manners.unshown { return refusal(path) }
         }
         return """
             <D:response><D:href>\(href)\(node.isCollection ? "/" : "")</D:href><D:propstat><D:prop>\(properties)</D:prop>\

@@ -71,8 +71,12 @@ final class DAVStandIn: Sendable {
         /// A collection of which a listing has one response only, with no property granted, as lighttpd answers where it
         /// cannot open the directory.
         var unlisted: String?
+        /// Something of which listings and reports say only that it may not be read.
+        var unshown: String?
         /// Listings leave out names that begin with a dot, as nginx's do.
         var hidesDotNames = false
+        /// Listings leave out that name, as x/net's do where they may not open what has it.
+        var hidden: String?
         /// A PROPPATCH gives the document a new entity tag.
         var stampsRetag = false
         /// A name that stays behind where a collection with it is moved.
@@ -80,12 +84,8 @@ final class DAVStandIn: Sendable {
         /// What is replaced is kept.
         var history: History?
         /// How a PUT that announces what the probe's half one does is refused before its body comes; nil where it is not.
-        /// Something of which listings and reports say only that it may not be read.
-        var unshown: String?
         var halfRefusal: String?
         /// So many answers with the probe's document have a wrong byte.
-        /// Listings leave out that name, as x/net's do where they may not open what has it.
-        var hidden: String?
         var flips = 0
         /// Has locks, each of the one path that is named.
         var locks = false
