@@ -31,7 +31,8 @@ public protocol DocumentProvider: Sendable {
 
     /// Everything that changed since `cursor`; with nil, everything. May always answer `.everything`.
     ///
-    /// A listing that could not be read to its end throws; it is never cut short silently.
+    /// A listing that could not be read to its end throws; it is never cut short silently. A part that the provider may not
+    /// read, or that makes no sense, keeps nothing else from being told: it is told as `RemoteItem.unseen`.
     func changes(since cursor: ChangeCursor?) async throws(ProviderError) -> RemoteChanges
 
     /// Where to go on from, if the storage is as it was before `cursor`: it was set back, as from a backup. What is missing there

@@ -6,11 +6,12 @@ public struct ChangeCursor: Sendable, Hashable, Codable {
     public init(_ rawValue: String) { self.rawValue = rawValue }
 }
 
-/// An answer to "what changed since".
+/// An answer to "what changed since". What cannot be told although the rest can, is among the items as `RemoteItem.unseen`.
 public enum RemoteChanges: Sendable {
     /// Nothing changed.
     case none(next: ChangeCursor?)
-    /// Everything the provider has, in any order, parents included. What is not in it is not at the provider.
+    /// Everything the provider has, in any order, parents included. What is not in it, nor in a place that is
+    /// unseen, is not at the provider.
     case everything([RemoteItem], next: ChangeCursor?)
     /// Only what changed: the present state of changed items, and paths where nothing is any more, nor below them. A
     /// directory that is in both has nothing in it but what is told.

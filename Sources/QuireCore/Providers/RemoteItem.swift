@@ -22,6 +22,9 @@ public struct RemoteItem: Sendable, Hashable {
     /// The user's tags, in their order; nil where the provider keeps none, or the answer does not tell them. Empty for an item
     /// without a mode they say nothing: another program made or replaced it.
     public var tags: [String]?
+    /// Why the provider could not tell what is at `path`, or below it; nil where it could. Nothing else here says anything
+    /// then, and what was known of there counts as unchanged. Only in what `DocumentProvider.changes(since:)` answers.
+    public var unseen: String?
 
     /// An item as a listing or an answer has it.
     public init(
@@ -40,6 +43,17 @@ public struct RemoteItem: Sendable, Hashable {
         self.checksum = checksum
         self.symlinkTarget = symlinkTarget
         self.tags = tags
+    }
+
+    /// A place of which the provider cannot tell what is there.
+    ///
+    /// - Parameter reason: in the provider's words.
+    public static func unseen(_ path: RelativePath, because reason: String) -> RemoteItem {
+        var item = RemoteItem(
+            path: path, kind: .directory, version: ProviderVersion("unseen"), size: .zero,
+            mtime: FileTime(nanoseconds: 0))
+        item.unseen = reason
+        return item
     }
 
     /// The tags, where the item says something of them.

@@ -42,6 +42,11 @@ struct DriveCheck: Sendable {
                 CheckDifference(
                     path: WirePath(root.appending(path)), kind: .provider, message: message, repaired: false))
         }
+        for item in items {
+            if let reason = item.unseen { differ(item.path, "it cannot be seen at the provider: \(reason)") }
+        }
+        var items = items
+        let unseen = UnseenPlaces(takingFrom: &items)
         for item in items where !excluded.contains(where: { item.path.isInside($0) }) {
             guard let base = believed.removeValue(forKey: item.path) else {
                 differ(item.path, "the provider has it, the index does not know")
@@ -53,7 +58,9 @@ struct DriveCheck: Sendable {
                 differ(item.path, "the provider has another version than the index")
             }
         }
-        for path in believed.keys { differ(path, "the index believes that the provider has it, but it has not") }
+        for path in believed.keys where !unseen.keeps(path) {
+            differ(path, "the index believes that the provider has it, but it has not")
+        }
         return differences.sorted { $0.path.path.bytes.lexicographicallyPrecedes($1.path.path.bytes) }
     }
 

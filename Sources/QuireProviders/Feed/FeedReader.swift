@@ -8,7 +8,7 @@ struct FeedReader: Sendable {
     var journal: (any ChangeJournal)?
     /// Lists everything.
     let list: @Sendable () async throws(ProviderError) -> [RemoteItem]
-    /// Looks at one item.
+    /// Looks at one item. What cannot be told of it is unseen.
     let look: @Sendable (RelativePath) async throws(ProviderError) -> RemoteItem?
 
     /// Whether listings have the attributes that were uploaded.
@@ -50,7 +50,13 @@ struct FeedReader: Sendable {
         _ changes: some Collection<AnnouncedChange> & Sendable
     ) async throws(ProviderError) -> [(path: RelativePath, item: RemoteItem?)] {
         try await forEach(changes, limit: Self.width) { [look] (change) async throws(ProviderError) in
-            (change.path, try await look(change.path).map { $0.mode == nil ? change.completing($0) : $0 })
+            do throws(ProviderError) {
+                return (change.path, try await look(change.path).map { $0.mode == nil ? change.completing($0) : $0 })
+            } catch {
+                // Who changed it may do what this account may not.
+                guard error.code == .permissionDenied else { throw error }
+                return (change.path, .unseen(change.path, because: error.cause ?? error.message))
+            }
         }
     }
 
@@ -138,10 +144,13 @@ struct FeedReader: Sendable {
 
     /// Documents with the attributes that only a look at each has.
     private func lookedAt(_ items: [RemoteItem]) async throws(ProviderError) -> [RemoteItem] {
-        let unknown = items.filter { $0.kind == .file && $0.mode == nil }
+        let unknown = items.filter { $0.kind == .file && $0.mode == nil && $0.unseen == nil }
         guard unknown.count <= mostLookedAtFirst else { return items }
         let seen = try await forEach(unknown, limit: Self.width) { [look] (item) async throws(ProviderError) in
-            try await look(item.path) ?? item
+            do throws(ProviderError) { return try await look(item.path) ?? item } catch {
+                guard error.code == .permissionDenied else { throw error }
+                return item
+            }
         }
         let found = Dictionary(seen.map { ($0.path, $0) }) { first, _ in first }
         return items.map { item in

@@ -184,7 +184,7 @@ extension FolderProvider {
             root: session.root, cancellation: cancellation, hooks: hooks, inodesStay: versions.inodesStay)
         let entries = try walk.run()
         let (now, granularity, versions) = (SystemCalls.now(), granularity, versions)
-        var items: [RemoteItem] = []
+        var items = walk.unseen
         items.reserveCapacity(entries.count)
         for entry in entries {
             if FolderVersion.isRacy(entry.facts, now: now, granularity: granularity) {

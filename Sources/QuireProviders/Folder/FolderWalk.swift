@@ -6,6 +6,8 @@ import QuireCore
 /// Another program may rename directories meanwhile, from a part not yet read to one already read. So each directory's
 /// stamp is taken before it is read, and directories whose stamp has changed by the end are read again, until none has.
 /// Where something changes all the time, the state after 32 such rounds is taken.
+///
+/// A directory that the daemon may not read keeps nothing else from being listed: it is unseen (`RemoteItem.unseen`).
 struct FolderWalk: ~Copyable {
     fileprivate struct Stamp: Equatable {
         var inode: UInt64
@@ -72,6 +74,7 @@ struct FolderWalk: ~Copyable {
     /// certain.
     private let digested: ((Entry) -> RemoteItem?)?
     private var listings: [RelativePath: Listing] = [:]
+    private var refusals: [RelativePath: ProviderError] = [:]
 
     init(
         root: borrowing OpenFile, cancellation: Cancellation, hooks: FolderHooks, inodesStay: Bool = true,
@@ -93,7 +96,7 @@ struct FolderWalk: ~Copyable {
 
     /// Every entry that providers list.
     ///
-    /// - Throws: what keeps a directory from being read, naming it: a listing is whole or none.
+    /// - Throws: what keeps a directory from being read, naming it, but for those of `unseen`: a listing is whole or none.
     mutating func run() throws(ProviderError) -> [Entry] {
         try readAll()
         return listings.values.flatMap(\.entries)
@@ -107,8 +110,12 @@ struct FolderWalk: ~Copyable {
             if listing.isUncertain { return nil }
             digest.add(listing.digest)
         }
+        for item in unseen { digest.add(item) }
         return digest
     }
+
+    /// The directories that could not be read, as permission is denied.
+    var unseen: [RemoteItem] { refusals.map { .unseen($0.key, because: $0.value.cause ?? $0.value.message) } }
 
     private mutating func readAll() throws(ProviderError) {
         try read(below: Pending(base: root, names: [], path: .root))
@@ -123,8 +130,7 @@ struct FolderWalk: ~Copyable {
         var pending = [start]
         while let next = pending.popLast() {
             try cancellation.check()
-            guard let handle = try open(next) else { continue }
-            try list(next.path, handle)
+            guard let handle = try listed(next) else { continue }
             guard let listing = listings[next.path] else { continue }
             for directory in listing.directories where listings[directory.path] == nil {
                 guard let name = directory.path.name else { continue }
@@ -134,6 +140,20 @@ struct FolderWalk: ~Copyable {
                         ? Pending(base: next.base, names: next.names + [name], path: directory.path)
                         : Pending(base: handle, names: [name], path: directory.path))
             }
+        }
+    }
+
+    /// Reads a directory; nil where it could not be read, as `open` tells, or as permission is denied.
+    private mutating func listed(_ pending: Pending) throws(ProviderError) -> Handle? {
+        refusals[pending.path] = nil
+        do throws(ProviderError) {
+            guard let handle = try open(pending) else { return nil }
+            try list(pending.path, handle)
+            return handle
+        } catch {
+            guard error.code == .permissionDenied, !pending.path.isRoot else { throw error }
+            refusals[pending.path] = error
+            return nil
         }
     }
 
@@ -223,8 +243,7 @@ struct FolderWalk: ~Copyable {
 
     private mutating func readAgain(_ path: RelativePath) throws(ProviderError) {
         guard let old = listings.removeValue(forKey: path) else { return }
-        let pending = Pending(base: root, names: path.components, path: path)
-        if let handle = try open(pending) { try list(path, handle) }
+        _ = try listed(Pending(base: root, names: path.components, path: path))
         let directories = listings[path]?.directories ?? []
         let present = Dictionary(directories.map { ($0.path, $0.inode) }, uniquingKeysWith: { $1 })
         for gone in old.directories where !inodesStay || present[gone.path] != gone.inode { forget(gone.path) }
@@ -234,6 +253,7 @@ struct FolderWalk: ~Copyable {
     }
 
     private mutating func forget(_ path: RelativePath) {
+        refusals[path] = nil
         guard let listing = listings.removeValue(forKey: path) else { return }
         for directory in listing.directories { forget(directory.path) }
     }

@@ -43,6 +43,12 @@ enum DAVAside {
         return DAVLayout.kept.appending(FileName(unchecked: Array("hidden-".utf8) + name))
     }
 
+    /// Where one stays for a while that seems empty.
+    static func emptied(_ aside: RelativePath, on day: Int) -> RelativePath {
+        let name = aside.name?.bytes.dropFirst(mark.count) ?? []
+        return DAVLayout.emptied(on: day).appending(FileName(unchecked: Array(name)))
+    }
+
     private static func ending(of path: RelativePath, _ room: Int) -> [UInt8] {
         var text: [UInt8] = []
         for name in path.components.reversed() {

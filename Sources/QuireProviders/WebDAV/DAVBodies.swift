@@ -6,6 +6,20 @@ enum DAVBodies {
     static let propfind = document(
         "<D:propfind xmlns:D=\"DAV:\" xmlns:q=\"\(DAVStamp.space)\">\(itemProperties)</D:propfind>")
 
+    /// Asks of the account's root what is another once the server was set back (`DAVFingerprint`).
+    static let root = document(
+        """
+        <D:propfind xmlns:D="DAV:" xmlns:o="\(DAVMultistatus.ownCloud)"><D:prop><D:resourcetype/><D:getetag/>\
+        <o:data-fingerprint/></D:prop></D:propfind>
+        """)
+
+    /// The same, and where the account of changes stands.
+    static let syncToken = document(
+        """
+        <D:propfind xmlns:D="DAV:" xmlns:o="\(DAVMultistatus.ownCloud)"><D:prop><D:sync-token/><o:data-fingerprint/>\
+        </D:prop></D:propfind>
+        """)
+
     private static let itemProperties = """
         <D:prop><D:resourcetype/><D:getcontentlength/><D:getlastmodified/><D:getetag/><q:\(DAVStamp.name)/></D:prop>
         """
@@ -26,8 +40,6 @@ enum DAVBodies {
         <D:propfind xmlns:D="DAV:"><D:prop><D:resourcetype/><D:getcontentlength/><D:getlastmodified/></D:prop>\
         </D:propfind>
         """)
-
-    static let syncToken = document("<D:propfind xmlns:D=\"DAV:\"><D:prop><D:sync-token/></D:prop></D:propfind>")
 
     /// Asks what changed at any depth (RFC 6578 §6.1).
     ///

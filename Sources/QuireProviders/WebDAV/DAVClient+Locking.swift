@@ -139,7 +139,7 @@ extension DAVClient {
 
     /// Lets go again what was let go: of two locks that are let go at the same moment a server may forget one only. And lets
     /// go what was granted in an answer that never came.
-    private func mend(_ name: RelativePath, depth: String = "0") async throws(ProviderError) {
+    func mend(_ name: RelativePath, depth: String = "0") async throws(ProviderError) {
         for (path, locks) in try await locks(name, depth: depth) {
             for lock in locks.compactMap({ lockNames.stale($0, at: path) }) { _ = try await unlock(lock) }
         }

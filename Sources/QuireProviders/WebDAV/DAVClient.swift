@@ -7,6 +7,8 @@ struct DAVClient: Sendable {
     /// Lock names that are known to be there.
     let lockNames = DAVLockNames()
     let destination = DAVDestination()
+    let entityTags = DAVEntityTags()
+    let fingerprint = DAVFingerprint()
     var lockRhythm = DAVLockRhythm()
     var clock = DAVClock()
 
@@ -39,8 +41,8 @@ struct DAVClient: Sendable {
             throw error(answer, path, "read")
         }
         var found = try resources(multistatus, in: path)
-        if depth == "0", let date = answer.date {
-            for index in found.indices { found[index].resource.told = date }
+        if let date = answer.date {
+            for index in found.indices where found[index].path == path { found[index].resource.told = date }
         }
         return found
     }
@@ -96,11 +98,15 @@ struct DAVClient: Sendable {
     func resources(
         _ multistatus: DAVMultistatus, in path: RelativePath
     ) throws(ProviderError) -> [(path: RelativePath, resource: DAVResource)] {
-        try multistatus.resources.map { (resource) throws(ProviderError) in
+        let areTagsIgnored = entityTags.areIgnored
+        return try multistatus.resources.map { (resource) throws(ProviderError) in
+            var resource = resource
+            if areTagsIgnored, !resource.isDirectory { resource.entityTag = nil }
             guard let found = address.path(href: resource.href), found.isInside(path) else {
                 throw ProviderError(
                     .failed, "\(path): the server lists what is not in it: \(resource.href.prefix(200))")
             }
+            if found.isRoot { fingerprint.note(resource) }
             return (found, resource)
         }
     }

@@ -4,8 +4,19 @@ import QuireCore
 enum DAVLayout {
     static let locks: RelativePath = ".quire/locks"
 
-    /// Where directories go that are deleted. What may have something in it stays, and is never removed.
+    /// Where directories go that are deleted. What has something in it stays, and is never removed.
     static let kept: RelativePath = ".quire/kept"
+
+    /// Where those stay of which the server shows nothing in them, by days: something that it does not show may be.
+    static let emptied: RelativePath = ".quire/emptied"
+    /// For how many.
+    static let daysEmptied = 30
+
+    /// The collection of a day.
+    static func emptied(on day: Int) -> RelativePath { emptied.appending(FileName(unchecked: Array("\(day)".utf8))) }
+
+    /// Days since 1970.
+    static func day(_ time: FileTime) -> Int { time.seconds / 86_400 }
 
     /// How many lock names there are: what one device changes keeps another from changing the same name only, nearly
     /// always.

@@ -99,6 +99,7 @@ final class DAVMultistatus: XMLReceiver {
         case ("DAV:", "sync-token"): pending.syncToken = text.trimmed
         case (DAVStamp.space, DAVStamp.name): pending.stamp = text
         case (Self.ownCloud, "fileid"): pending.document = FileName(text.trimmed)
+        case (Self.ownCloud, "data-fingerprint"): pending.fingerprint = text.trimmed
         default: break
         }
     }
@@ -115,6 +116,7 @@ final class DAVMultistatus: XMLReceiver {
         current.freeBytes = pending.freeBytes ?? current.freeBytes
         current.syncToken = pending.syncToken ?? current.syncToken
         current.document = pending.document ?? current.document
+        current.fingerprint = pending.fingerprint ?? current.fingerprint
         current.principal = pending.principal ?? current.principal
     }
 

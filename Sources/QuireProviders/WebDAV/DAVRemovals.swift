@@ -7,6 +7,7 @@ final class DAVRemovals: Sendable {
         /// Where they were, by where they are.
         var open: [RelativePath: RelativePath] = [:]
         var hasReturned = false
+        var day: Int?
     }
 
     /// Innermost lock.
@@ -21,6 +22,12 @@ final class DAVRemovals: Sendable {
             defer { state.open = [:] }
             return state.open
         }
+    }
+
+    /// The day whose collection was made last; nil where none is known to be there.
+    var day: Int? {
+        get { state.withLock { $0.day } }
+        set { state.withLock { $0.day = newValue } }
     }
 
     /// Something was put back, which nobody has asked for at this moment.

@@ -19,7 +19,7 @@ struct DAVResource: Sendable {
     var isDirectory = false
     var size: Int64?
     var modified: FileTime?
-    /// When the server said all this, by its own clock; nil in listings.
+    /// When the server said all this, by its own clock; nil of what is in a directory that was listed.
     var told: FileTime?
     /// Exactly as it came.
     var entityTag: String?
@@ -29,6 +29,8 @@ struct DAVResource: Sendable {
     var syncToken: String?
     /// Which document it is, where that was asked and the server tells.
     var document: DAVRevision.Document?
+    /// Of the account's root, where that was asked and the server tells: see `DAVFingerprint`. Empty before the first time.
+    var fingerprint: String?
     /// Who asks, where that was asked and the server tells.
     var principal: DAVPrincipal?
     /// The locks it has, where that was asked and the server tells.
@@ -40,6 +42,21 @@ struct DAVResource: Sendable {
     var refusal: String? {
         guard let status = status ?? refused, !(200..<300).contains(status) else { return nil }
         return "the server says \(status) for it\(words.flatMap(ServerWords.shortened).map { ": \($0)" } ?? "")"
+    }
+
+    /// The item that this is, at `path`; unseen where the server does not tell enough of it.
+    ///
+    /// - Parameter stamps: see `item`.
+    /// - Throws: where the server says how it is at this moment, and nothing of the resource: it cannot list more, or has no
+    ///   time.
+    func seen(_ path: RelativePath, stamps: Bool) throws(ProviderError) -> RemoteItem {
+        if status.map({ (200..<300).contains($0) }) ?? true, let item = try? item(path, stamps: stamps) { return item }
+        guard let refusal else { return .unseen(path, because: "the server does not tell its size") }
+        let answer = HTTPAnswer(status: status ?? refused ?? 0)
+        guard answer.status == 401 || !answer.provesNothing else {
+            throw ProviderError(.failed, "\(path) cannot be listed: the server is in trouble", cause: refusal)
+        }
+        return .unseen(path, because: refusal)
     }
 
     /// The item that this is, at `path`.

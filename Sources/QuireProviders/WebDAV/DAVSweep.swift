@@ -1,6 +1,6 @@
 import QuireCore
 
-/// Removes what crashes left in `.quire/tmp`.
+/// Removes what crashes left in `.quire/tmp`, and directories that were deleted long ago.
 enum DAVSweep {
     /// Younger entries may belong to a call that is under way on another device.
     private static let age = 24 * 3600
@@ -18,5 +18,14 @@ enum DAVSweep {
             _ = try? await client.delete(path, isDirectory: resource.isDirectory)
         }
         _ = try? await client.delete(mark)
+        await sweepEmptied(client, today: DAVLayout.day(now))
+    }
+
+    private static func sweepEmptied(_ client: DAVClient, today: Int) async {
+        let found = try? await client.propfind(DAVLayout.emptied, depth: "1", isDirectory: true)
+        for (path, _) in found ?? [] where path.parent == DAVLayout.emptied {
+            guard let name = path.name, let day = Int("\(name)"), today - day > DAVLayout.daysEmptied else { continue }
+            _ = try? await client.delete(path, isDirectory: true)
+        }
     }
 }

@@ -41,7 +41,8 @@ struct DAVSyncJournal: ChangeJournal {
                 (token, isCut) = (next, isMore)
             }
         }
-        // What is in a directory that is gone is not there: the report is of two moments.
+        // What is in a directory that is gone is not there: the report is of two moments. And below what it does not show
+        // anything may have changed.
         guard collected.isSound else { return nil }
         // It may have come with all that is in it, or be another than before, of which not all servers tell more.
         let directories = collected.uppermostDirectories
@@ -66,7 +67,7 @@ struct DAVSyncChanges {
 
     /// Adds the next part.
     ///
-    /// - Throws: for what the server tells of and does not show.
+    /// - Throws: where the server is in trouble.
     mutating func add(_ found: [(path: RelativePath, resource: DAVResource)]) throws(ProviderError) {
         let gone = Set(found.lazy.filter { $0.resource.status == 404 }.map(\.path))
         // What earlier parts told of what has gone since.
@@ -77,10 +78,8 @@ struct DAVSyncChanges {
                 if let number = path.name.flatMap(StoreLayout.changeNumber) { record = max(record ?? 0, number) }
             } else if resource.status == 404 {
                 removed.insert(path)
-            } else if let status = resource.status, !(200..<300).contains(status) {
-                throw ProviderError(.permissionDenied, "\(path) cannot be looked at: the server says \(status) for it")
             } else {
-                items[path] = try resource.item(path, stamps: stamps)
+                items[path] = try resource.seen(path, stamps: stamps)
                 removed.remove(path)
             }
         }
@@ -95,12 +94,12 @@ struct DAVSyncChanges {
         for item in listed { items[item.path] = item }
     }
 
-    /// Whether nothing is there whose directory is gone.
-    var isSound: Bool { items.keys.allSatisfy { !$0.isInside(anyOf: removed) } }
+    /// Whether nothing is there whose directory is gone, and nothing unseen.
+    var isSound: Bool { items.values.allSatisfy { $0.unseen == nil && !$0.path.isInside(anyOf: removed) } }
 
     /// Directories that are told of; of such within one another, the uppermost.
     var uppermostDirectories: [RelativePath] {
-        let told = Set(items.values.lazy.filter { $0.kind == .directory }.map(\.path))
+        let told = Set(items.values.lazy.filter { $0.kind == .directory && $0.unseen == nil }.map(\.path))
         return told.filter { path in !(path.parent?.isInside(anyOf: told) ?? false) }
     }
 }

@@ -48,7 +48,8 @@ struct DAVTagJournal: ChangeJournal {
         tags[.root] = rootTag
         var items: [RemoteItem] = []
         var removed: [RelativePath] = []
-        try await DAVWalk(client: client, stamps: stamps, listsAll: false).walk(from: [.root]) { listing in
+        // Of a directory that is not shown, nothing is noted: it is asked for again whenever its own directory is listed.
+        let unseen = try await DAVWalk(client: client, stamps: stamps, listsAll: false).walk(from: [.root]) { listing in
             items += listing.items
             removed += tree.take(listing, tag: tags[listing.path])
             let changed = listing.directories.filter { directory in
@@ -58,7 +59,7 @@ struct DAVTagJournal: ChangeJournal {
             for directory in changed { tags[directory] = listing.tags[directory] }
             return changed
         }
-        return (tree, items, removed)
+        return (tree, items + unseen, removed)
     }
 }
 
@@ -132,7 +133,10 @@ extension DAVClient {
     ///
     /// - Throws: `.unavailable` where it is not there.
     func tag(_ directory: RelativePath) async throws(ProviderError) -> String? {
-        guard let found = try await propfind(directory, depth: "0", isDirectory: true) else { throw DAVWalk.gone }
+        let body = directory.isRoot ? DAVBodies.root : DAVBodies.propfind
+        guard let found = try await propfind(directory, depth: "0", isDirectory: true, body: body) else {
+            throw DAVWalk.gone
+        }
         return found.first { $0.path == directory }?.resource.entityTag
     }
 }

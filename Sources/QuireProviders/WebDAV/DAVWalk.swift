@@ -1,6 +1,9 @@
 import QuireCore
 
 /// Lists everything an account has, but for what is Quire's own.
+///
+/// What the server does not show of it, as a directory that this account may not read, keeps nothing else from being listed:
+/// it is unseen (`RemoteItem.unseen`). But where the server is in trouble, or the account itself is refused, nothing is.
 struct DAVWalk {
     let client: DAVClient
     /// Whether the server keeps stamps.
@@ -17,7 +20,16 @@ struct DAVWalk {
         /// Entity tags of the directories, exactly as they came; empty for one that has none.
         let tags: [RelativePath: String]
 
-        var directories: [RelativePath] { items.filter { $0.kind == .directory }.map(\.path) }
+        var directories: [RelativePath] {
+            items.filter { $0.kind == .directory && $0.unseen == nil }.map(\.path)
+        }
+    }
+
+    /// What became of listing one.
+    private enum Look: Sendable {
+        case listed(DirectoryListing)
+        case gone
+        case unseen(RemoteItem)
     }
 
     /// Directories that are listed at the same time.
@@ -25,7 +37,8 @@ struct DAVWalk {
     /// Most bytes of a listing of everything; beyond it, directory by directory.
     private static let wholeLimit = 512 << 20
 
-    /// - Throws: where any directory could not be listed to its end; a listing is never cut short silently.
+    /// - Throws: where any directory could not be listed to its end, but for those that the server refuses to show; a
+    ///   listing is never cut short silently.
     func list() async throws(ProviderError) -> [RemoteItem] {
         guard listsAll else { return try await walk() }
         let all: [RemoteItem]
@@ -52,8 +65,12 @@ struct DAVWalk {
         let deepest = items.reduce(0) { max($0, $1.path.depth) }
         // The probe has seen that many.
         guard deepest > 2 else { return true }
-        for item in items where item.kind == .directory && item.path.depth == deepest {
-            if let listing = try await listed(item.path).get(), !listing.items.isEmpty { return false }
+        for item in items where item.kind == .directory && item.unseen == nil && item.path.depth == deepest {
+            switch try await listed(item.path).get() {
+            case .listed(let listing): if !listing.items.isEmpty { return false }
+            case .unseen: return false
+            case .gone: break
+            }
         }
         return true
     }
@@ -61,11 +78,11 @@ struct DAVWalk {
     /// Everything below directories; nothing for those that are gone.
     func list(in directories: [RelativePath]) async throws(ProviderError) -> [RemoteItem] {
         var items: [RemoteItem] = []
-        try await walk(from: directories) { listing in
+        let unseen = try await walk(from: directories) { listing in
             items += listing.items
             return listing.directories
         }
-        return items
+        return items + unseen
     }
 
     private func walk() async throws(ProviderError) -> [RemoteItem] { try await list(in: [.root]) }
@@ -74,11 +91,13 @@ struct DAVWalk {
     ///
     /// - Parameter visit: takes one listing after the other, in any order of directories but parents first. Not called for a
     ///   directory that is gone.
+    /// - Returns: the directories that the server does not show.
     func walk(
         from starts: [RelativePath], visit: (DirectoryListing) -> [RelativePath]
-    ) async throws(ProviderError) {
-        let result = await withTaskGroup(of: Result<DirectoryListing?, ProviderError>.self) { group in
+    ) async throws(ProviderError) -> [RemoteItem] {
+        let result = await withTaskGroup(of: Result<Look, ProviderError>.self) { group in
             var waiting = starts
+            var unseen: [RemoteItem] = []
             var running = 0
             while !waiting.isEmpty || running > 0 {
                 while running < Self.width, let next = waiting.popLast() {
@@ -88,33 +107,56 @@ struct DAVWalk {
                 guard let result = await group.next() else { break }
                 running -= 1
                 switch result {
-                case .success(let listing):
-                    if let listing { waiting += visit(listing) }
+                case .success(.listed(let listing)): waiting += visit(listing)
+                case .success(.gone): break
+                case .success(.unseen(let item)): unseen.append(item)
                 case .failure(let error):
                     group.cancelAll()
-                    return Result<Void, ProviderError>.failure(error)
+                    return Result<[RemoteItem], ProviderError>.failure(error)
                 }
             }
-            return .success(())
+            return .success(unseen)
         }
-        try result.get()
+        return try result.get()
     }
 
-    private func listed(_ directory: RelativePath) async -> Result<DirectoryListing?, ProviderError> {
+    private func listed(_ directory: RelativePath) async -> Result<Look, ProviderError> {
         do throws(ProviderError) {
-            guard let found = try await client.list(directory) else {
-                if directory.isRoot { throw Self.gone }
-                // It went while its parent was listed; the next listing is without it.
-                return .success(nil)
-            }
+            guard let found = try await client.list(directory) else { return .success(try await missing(directory)) }
             let tags = found.lazy.filter { $0.resource.isDirectory }.map { ($0.path, $0.resource.entityTag ?? "") }
             return .success(
-                DirectoryListing(
-                    path: directory, items: try items(found, of: directory),
-                    tags: Dictionary(tags, uniquingKeysWith: { _, last in last })))
+                .listed(
+                    DirectoryListing(
+                        path: directory, items: try items(found, of: directory),
+                        tags: Dictionary(tags, uniquingKeysWith: { _, last in last }))))
         } catch {
-            return .failure(error)
+            do throws(ProviderError) {
+                guard try await isRefused(directory, error) else { return .failure(error) }
+                return .success(.unseen(.unseen(directory, because: error.cause ?? error.message)))
+            } catch {
+                return .failure(error)
+            }
         }
+    }
+
+    /// Of a directory that the server listed, and knows nothing of when it is asked for it: it went meanwhile, unless it is
+    /// listed again.
+    private func missing(_ directory: RelativePath) async throws(ProviderError) -> Look {
+        guard let parent = directory.parent else { throw Self.gone }
+        let isListed = try await client.list(parent)?.contains {
+            $0.path == directory && $0.resource.isDirectory && $0.resource.status != 404
+        }
+        guard isListed == true, try await client.list(directory) == nil else { return .gone }
+        return .unseen(
+            .unseen(directory, because: "the server lists it, and knows nothing of it when it is asked for it"))
+    }
+
+    /// Whether it is only that directory that the server does not show.
+    private func isRefused(_ directory: RelativePath, _ error: ProviderError) async throws(ProviderError) -> Bool {
+        if directory.isRoot { return false }
+        // 401: of the account, if its root is refused, too.
+        if error.isSecretRefused { return try await client.propfind(.root, depth: "0", isDirectory: true) != nil }
+        return error.code == .permissionDenied
     }
 
     private func items(
@@ -123,12 +165,9 @@ struct DAVWalk {
         var items: [RemoteItem] = []
         items.reserveCapacity(found.count)
         for (path, resource) in found where path != directory && !path.isInside(StoreLayout.control) {
-            if let status = resource.status, !(200..<300).contains(status) {
-                // Gone while it was listed, or not to be read: the latter must not be taken for the former.
-                if status == 404 { continue }
-                throw ProviderError(.permissionDenied, "\(path) cannot be listed: the server says \(status) for it")
-            }
-            items.append(try resource.item(path, stamps: stamps))
+            // Gone while it was listed.
+            if resource.status == 404 { continue }
+            items.append(try resource.seen(path, stamps: stamps))
         }
         return items
     }

@@ -3,10 +3,12 @@ import QuireCore
 /// Deleting directories.
 ///
 /// DELETE takes all below with it, also a document whose PUT began before anybody looked or locked, and ends just then. So
-/// a directory that was found empty is moved aside at once, where nobody writes, and looked at there.
+/// a directory that was found empty is moved aside at once, where nobody writes, and looked at there. Nor do all servers
+/// show all: golang.org/x/net/webdav (Caddy) leaves out what it may not open, and DELETE takes that, too. So what seems empty
+/// is kept for a while (`DAVLayout.emptied`).
 ///
 /// ```
-///  LOCK ── empty ── MOVE aside ── UNLOCK ── empty ──────── DELETE
+///  LOCK ── empty ── MOVE aside ── UNLOCK ── empty ──────── MOVE to the day's ── (30 days) ── DELETE
 ///                                        └─ not empty ── MOVE back
 /// ```
 /// What does not come to its end is ended later: `settleRemovals`.
@@ -119,16 +121,39 @@ extension WebDAVProvider {
     func end(_ aside: RelativePath, of path: RelativePath) async throws(ProviderError) -> Ending {
         guard let found = try await lookAside(aside, path) else { return .removed }
         guard found.contains(where: { $0.path != aside }) else {
-            // What seems empty may have documents in it whose names begin with a dot.
-            if abilities.hidesDotNames {
-                _ = try? await client.move(aside, to: DAVAside.hidden(aside), isDirectory: true, overwrite: false)
-            } else {
-                await client.discard(aside, isDirectory: true)
-            }
+            await putAway(aside, found)
             return .removed
         }
         let answer = try? await client.move(aside, to: path, isDirectory: true, overwrite: false)
         return answer?.isSuccess == true ? .returned : .left
+    }
+
+    /// Puts away a directory that seems empty. What cannot be put away now is looked at again by whoever connects next.
+    ///
+    /// - Parameter found: what the server showed of it.
+    private func putAway(_ aside: RelativePath, _ found: [(path: RelativePath, resource: DAVResource)]) async {
+        // It may have documents in it whose names begin with a dot.
+        if abilities.hidesDotNames {
+            _ = try? await client.move(aside, to: DAVAside.hidden(aside), isDirectory: true, overwrite: false)
+            return
+        }
+        let told = found.first { $0.path == aside }?.resource.told
+        let day = DAVLayout.day(told ?? SystemCalls.now())
+        for attempt in 0..<4 {
+            if attempt > 0 { try? await Task.sleep(for: .milliseconds(50 << attempt)) }
+            if removals.day != day {
+                for path in [DAVLayout.emptied, DAVLayout.emptied(on: day)] {
+                    _ = try? await client.makeCollection(path)
+                }
+                removals.day = day
+            }
+            let place = DAVAside.emptied(aside, on: day)
+            let answer = try? await client.move(aside, to: place, isDirectory: true, overwrite: false)
+            if let answer, answer.isSuccess || answer.status == 404 { return }
+            removals.day = nil
+            // A lock in it that was let go, and that the server has not forgotten.
+            if answer?.status == 423 { try? await client.mend(aside, depth: "1") }
+        }
     }
 
     /// Puts back one by one what came into a directory, where the directory was made again meanwhile, or has lost its own.
@@ -147,8 +172,9 @@ extension WebDAVProvider {
                 trouble = error
             }
         }
-        guard let left = try await lookAside(aside, path)?.first(where: { $0.path != aside }) else {
-            await client.discard(aside, isDirectory: true)
+        let rest = try await lookAside(aside, path) ?? []
+        guard let left = rest.first(where: { $0.path != aside }) else {
+            if !rest.isEmpty { await putAway(aside, rest) }
             return nil
         }
         if let trouble { throw trouble }

@@ -2,7 +2,9 @@ package import QuireCore
 
 extension WebDAVProvider {
     package func setBack(before cursor: ChangeCursor, next: ChangeCursor) async throws(ProviderError) -> ChangeCursor? {
-        try await feed?.setBack(before: cursor, next: next)
+        let ((cursor, isAnother), next) = (client.fingerprint.read(cursor), client.fingerprint.read(next).cursor)
+        let back = try await feed?.setBack(before: cursor, next: next)
+        return client.fingerprint.marked(back ?? (isAnother ? next : nil))
     }
 
     package func changes(since cursor: ChangeCursor?) async throws(ProviderError) -> RemoteChanges {
@@ -11,15 +13,34 @@ extension WebDAVProvider {
         await settleAbilities()
         let reader = FeedReader(
             feed: feed, journal: journal, list: { () async throws(ProviderError) in try await self.list() },
-            look: { (path) async throws(ProviderError) in try await self.look(path)?.item },
+            look: { (path) async throws(ProviderError) in try await self.told(path) },
             listsAttributes: capabilities.attributes)
         // Records of this device's own are not read.
         let isBack = removals.takeReturns()
         do throws(ProviderError) {
-            return try await reader.changes(since: isBack ? nil : cursor)
+            return try await changes(since: isBack ? nil : cursor, reader)
         } catch {
             if isBack { removals.noteReturn() }
             throw error
+        }
+    }
+
+    /// Where the server was set back since `cursor`, everything: what it tells as removed then was deleted by nobody.
+    private func changes(
+        since cursor: ChangeCursor?, _ reader: FeedReader
+    ) async throws(ProviderError) -> RemoteChanges {
+        var known = cursor.map { client.fingerprint.read($0) }
+        if known?.isAnother == true { known = nil }
+        var changes = try await reader.changes(since: known?.cursor)
+        // It may be told with what was asked just now.
+        if known != nil, let cursor, client.fingerprint.read(cursor).isAnother {
+            changes = try await reader.changes(since: nil)
+        }
+        let next = { self.client.fingerprint.marked($0) }
+        return switch changes {
+        case .none(let cursor): .none(next: next(cursor))
+        case .everything(let items, let cursor): .everything(items, next: next(cursor))
+        case .changes(let changed, let removed, let cursor): .changes(changed, removed: removed, next: next(cursor))
         }
     }
 
@@ -27,6 +48,14 @@ extension WebDAVProvider {
         try checkConnected()
         if let journal, journal.tellsAttributes { return }
         try await feed?.announce(ChangeRecord(changes))
+    }
+
+    /// As `look`, for who must not stop at one item that the server tells too little of.
+    private func told(_ path: RelativePath) async throws(ProviderError) -> RemoteItem? {
+        do throws(ProviderError) { return try await look(path)?.item } catch {
+            guard error.code == .failed, let found = try await resource(path) else { throw error }
+            return try found.seen(path, stamps: abilities.stamps)
+        }
     }
 
     func list() async throws(ProviderError) -> [RemoteItem] {

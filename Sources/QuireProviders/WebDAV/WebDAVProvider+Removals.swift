@@ -6,7 +6,7 @@ import QuireCore
 /// ```
 ///  MOVE aside ── ✗            what is in memory is looked at before the next listing or deletion,
 ///                             what is in `.quire/kept` by whoever connects next
-///  LOCK ── empty ──────── DELETE ── UNLOCK
+///  LOCK ── empty ──────── MOVE to the day's ── UNLOCK
 ///       └─ not empty ── MOVE back ── UNLOCK
 /// ```
 /// A device that is at it holds the lock of the directory's name, for which others wait. Two that meet all the same do no

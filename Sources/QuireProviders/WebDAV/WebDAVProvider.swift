@@ -103,7 +103,7 @@ package final class WebDAVProvider: DocumentProvider {
 
     package func connect(expected: String?) async throws(ProviderError) -> String {
         try StorePresence.checkCancelled()
-        guard try await client.propfind(.root, depth: "0") != nil else {
+        guard try await client.propfind(.root, depth: "0", body: DAVBodies.root) != nil else {
             throw ProviderError(.unavailable, "\(place) is not there: the server knows no such collection")
         }
         var found = try await DAVIdentity.read(client)

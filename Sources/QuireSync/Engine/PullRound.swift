@@ -63,6 +63,8 @@ struct PullRound: Sendable {
     var isToldAll = false
     /// Where large uploads go on. None begins while this runs.
     var occupied = OccupiedPlaces()
+    /// Where the provider could not tell what is there.
+    var unseen = UnseenPlaces()
 
     private let course = RoundCourse()
     private static let longestFixpoint = 40
@@ -84,17 +86,26 @@ struct PullRound: Sendable {
             var result = PullResult()
             keep(besides: Told(), in: &result)
             return (result, next ?? cursor)
-        case .everything(let items, let next):
+        case .everything(var items, let next):
+            context.unseen.set(items, now: context.clock.now())
+            var round = self
+            round.unseen = UnseenPlaces(takingFrom: &items)
             context.recentUploads.look(at: items)
             let setBack = try await setBack(before: known, next)
-            var round = self
             round.isHolding = isHolding || setBack != nil
-            return (try await round.apply(listing(items, isWhole: true)), setBack ?? next)
-        case .changes(let changed, let removed, let next):
+            var result = try await round.apply(round.listing(items, isWhole: true))
+            // It may be there, or not, as before.
+            result.held.formUnion(held.filter { round.unseen.covers($0.path) })
+            result.believed.formUnion(confirmed.filter { round.unseen.covers($0.path) })
+            return (result, setBack ?? next)
+        case .changes(var changed, var removed, let next):
             // What was left of such a listing is done by the next one.
             context.recentUploads.providerIsSetBack(false)
-            context.recentUploads.look(at: changed)
+            context.unseen.add(changed, removed, now: context.clock.now())
             var round = self
+            round.unseen = UnseenPlaces(takingFrom: &changed)
+            removed.removeAll(where: round.unseen.covers)
+            context.recentUploads.look(at: changed)
             round.isHolding = false
             var result = try await round.apply(changed, removed)
             keep(besides: Told(changed, removed), in: &result)
@@ -163,7 +174,7 @@ struct PullRound: Sendable {
     private func listing(_ items: [RemoteItem], isWhole: Bool) -> Listing {
         Listing(
             items, isWhole: isWhole, keepsAttributes: context.provider.capabilities.attributes,
-            excluding: context.container.excluded)
+            excluding: context.container.excluded, unseen: unseen)
     }
 
     private func apply(_ listing: Listing) async throws -> PullResult {
@@ -212,7 +223,7 @@ struct PullRound: Sendable {
     ) async throws -> (units: [TreeUnit], withheld: [TreeUnit]) {
         try await context.index.settle()
         let bases = try await self.bases(for: changes)
-        let view = RemoteView(changes, bases: bases, excluding: context.container.excluded)
+        let view = RemoteView(changes, bases: bases, excluding: context.container.excluded, unseen: unseen)
         let diff = TreeDiff(
             bases: bases, remote: view, keepsAttributes: context.provider.capabilities.attributes)
         var locals: [RelativePath: LocalEntry] = [:]

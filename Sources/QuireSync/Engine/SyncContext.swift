@@ -93,6 +93,7 @@ struct SyncContext: Sendable {
     let quota = ProviderQuota()
     let touched = TouchedPaths()
     let missing = MissingDocuments()
+    let unseen = UnseenNotes()
     let announcements = Announcements()
     let beside = UploadsBeside()
     let openUploads = OpenUploads()

@@ -11,15 +11,19 @@ package struct Listing: Sendable {
     fileprivate let positions: [RelativePath: Int32]
     private let isWhole: Bool
     private let keepsAttributes: Bool
+    private let unseen: UnseenPlaces
 
     /// - Parameters:
     ///   - items: in any order.
     ///   - isWhole: that what is not among them is not at the provider.
     ///   - keepsAttributes: see `TreeDiff`.
     ///   - excluding: directories that are kept by other providers; what this one has there is left alone.
+    ///   - unseen: where it could not tell what is there.
     package init(
-        _ items: [RemoteItem], isWhole: Bool, keepsAttributes: Bool = true, excluding: [RelativePath] = []
+        _ items: [RemoteItem], isWhole: Bool, keepsAttributes: Bool = true, excluding: [RelativePath] = [],
+        unseen: UnseenPlaces = UnseenPlaces()
     ) {
+        self.unseen = unseen
         self.items = items
         self.isWhole = isWhole
         self.keepsAttributes = keepsAttributes
@@ -42,10 +46,12 @@ package struct Listing: Sendable {
         case missing(RelativePath)
     }
 
-    /// Compares a base; nil where the provider told nothing of its path.
+    /// Compares a base; nil where the provider told nothing of its path, or could not.
     package func compare(_ base: TreeBase) -> Finding? {
         let record = base.record
-        guard let position = positions[record.path] else { return isWhole ? .missing(record.path) : nil }
+        guard let position = positions[record.path] else {
+            return isWhole && !unseen.keeps(record.path) ? .missing(record.path) : nil
+        }
         let item = items[Int(position)]
         let isEntangled = !record.mayBe(item) || base.local?.isInTransit == true
         guard isEntangled || !isAcknowledged(item, record) else { return .same(position) }

@@ -6,8 +6,12 @@ package struct RemoteView: Sendable {
     /// Every item by its path.
     package private(set) var items: [RelativePath: RemoteItem]
 
-    /// - Parameter excluding: directories that are kept by other providers; what this one has there is left alone.
-    package init(_ changes: BaseScope, bases: [TreeBase], excluding: [RelativePath] = []) {
+    /// - Parameters:
+    ///   - excluding: directories that are kept by other providers; what this one has there is left alone.
+    ///   - unseen: where the provider has what it had, as far as is known, also below a directory that was made anew.
+    package init(
+        _ changes: BaseScope, bases: [TreeBase], excluding: [RelativePath] = [], unseen: UnseenPlaces = UnseenPlaces()
+    ) {
         items = Dictionary(
             bases.map { ($0.record.path, RemoteItem($0.record)) }, uniquingKeysWith: { _, last in last })
         // Nothing lies below what is no directory any more, whether that was told or not.
@@ -15,7 +19,7 @@ package struct RemoteView: Sendable {
             $0.kind != .directory && items[$0.path]?.kind == .directory
         }
         let gone = Set(changes.removed).union(replaced.map(\.path))
-        if !gone.isEmpty { items = items.filter { path, _ in !path.isInside(anyOf: gone) } }
+        if !gone.isEmpty { items = items.filter { path, _ in !path.isInside(anyOf: gone) || unseen.keeps(path) } }
         for item in changes.changed { items[item.path] = item }
         items[.root] = nil
         if !excluding.isEmpty { items = items.filter { path, _ in !excluding.contains { path.isInside($0) } } }

@@ -303,6 +303,7 @@ package final class SyncService: Sendable {
                 let container = engine.context.container.id
                 status.pending.add(try await environment.index.pendingTotals(container))
                 status.errors += try await environment.index.parked(container)
+                status.errors += engine.context.unseen.all.map { ParkedChange($0, $1, engine.context) }
             }
             status.errors += environment.index.unreadPlaces().map(ParkedChange.init)
             status.errors += try await environment.index.strandedPlaceholders().map { stranded in
@@ -323,6 +324,16 @@ extension ParkedChange {
     /// A place of the store that cannot be looked at: nothing of it is sent or brought.
     fileprivate init(_ place: UnreadPlace) {
         self.init(subject: .item(place.directory), path: place.path, message: place.message, since: place.since)
+    }
+
+    /// A place of which a provider cannot tell what is there: nothing of it is brought or removed.
+    fileprivate init(_ path: RelativePath, _ note: UnseenNotes.Note, _ context: SyncContext) {
+        self.init(
+            subject: .base(context.container.id, path), path: context.drivePath(path),
+            message:
+                "it cannot be seen at \(context.container.providerName): \(note.reason). What is here of it stays as it "
+                + "is; let Quire's account read it there, or move it out of the account's folder",
+            since: note.since)
     }
 
     /// A placeholder that was moved to where it cannot have its content.

@@ -37,6 +37,7 @@ extension DAVStandIn.State {
         {
             return ("412 Precondition Failed", "")
         }
+        noteLook(request)
         switch request.method {
         case "PROPFIND": return list(request)
         case "REPORT": return report(request)
@@ -74,7 +75,8 @@ extension DAVStandIn.State {
 
     private mutating func troubled(_ request: DAVStandInRequest) -> Answer? {
         guard var next = trouble, next.times > 0, next.method == request.method || next.method.isEmpty,
-            next.depth == nil || next.depth == request.fields["depth"], request.path.hasSuffix(next.suffix)
+            next.depth == nil || next.depth == request.fields["depth"], request.path.hasPrefix(next.prefix),
+            request.path.hasSuffix(next.suffix)
         else { return nil }
         next.times -= 1
         if next.spreads { next = DAVStandIn.Trouble(status: next.status, method: "") }
@@ -98,6 +100,19 @@ extension DAVStandIn.State {
         return ("200 OK", "")
     }
 
+    private mutating func noteLook(_ request: DAVStandInRequest) {
+        if request.method == "PUT" { looks = 0 }
+        guard request.method == "PROPFIND" else { return }
+        (looks, looksInAll) = (looks + 1, looksInAll + 1)
+        isOdd =
+            switch manners.oddTags {
+            case nil: false
+            case .listings: request.fields["depth"] != "0"
+            case .everySecond: looksInAll % 2 == 0
+            case .firstLook: looks == 1
+            }
+    }
+
     private func list(_ request: DAVStandInRequest) -> Answer {
         guard let node = nodes[request.path] else { return ("404 Not Found", "") }
         let depth = request.fields["depth"] ?? "infinity"
@@ -107,7 +122,9 @@ extension DAVStandIn.State {
         }
         var paths = [request.path]
         if depth == "1" {
-            let names = node.names.sorted().filter { !manners.hidesDotNames || !$0.hasPrefix(".") }
+            let names = node.names.sorted().filter {
+                $0 != manners.hidden && (!manners.hidesDotNames || !$0.hasPrefix("."))
+            }
             paths += names.map { request.path.isEmpty ? $0 : "\(request.path)/\($0)" }
         }
         if depth == "infinity" { paths += nodes.keys.filter { $0 != request.path && isIn($0, request.path) } }
@@ -322,20 +339,25 @@ extension DAVStandIn.State {
         guard let node else {
             return "<D:response><D:status>HTTP/1.1 404 Not Found</D:status><D:href>\(href)</D:href></D:response>"
         }
+        if path == manners.unshown { return refusal(path) }
         var properties = node.stamp.map { "<q:stamp>\($0)</q:stamp>" } ?? ""
         if node.isCollection {
             properties += "<D:resourcetype><D:collection/></D:resourcetype>"
             if manners.tags != .none { properties += "<D:getetag>\"\(node.tag)\"</D:getetag>" }
+            if path.isEmpty, let word = manners.fingerprint {
+                properties += "<o:data-fingerprint xmlns:o=\"\(DAVMultistatus.ownCloud)\">\(word)</o:data-fingerprint>"
+            }
             if path.isEmpty, manners.tokens != nil {
                 properties += "<D:sync-token>\(Self.scheme)\(journal.count)</D:sync-token>"
             }
         } else {
             properties += "<D:getcontentlength>\(node.content.count)</D:getcontentlength>"
-            if !manners.tellsNoVersions { properties += "<D:getetag>\"\(node.tag)\"</D:getetag>" }
+            if !manners.tellsNoVersions { properties += "<D:getetag>\"\(node.tag)\(isOdd ? "-odd" : "")\"</D:getetag>" }
             if manners.secondsPerWrite != nil {
                 properties += "<D:getlastmodified>\(date(node.time))</D:getlastmodified>"
             } else if manners.history == nil {
-                properties += "<D:getlastmodified>Sun, 06 Nov 1994 08:49:37 GMT</D:getlastmodified>"
+                let second = isOdd && manners.oddTimes ? 38 : 37
+                properties += "<D:getlastmodified>Sun, 06 Nov 1994 08:49:\(second) GMT</D:getlastmodified>"
             } else {
                 properties += historyProperties(node)
             }

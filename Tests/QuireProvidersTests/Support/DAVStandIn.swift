@@ -47,6 +47,15 @@ final class DAVStandIn: Sendable {
         case another
     }
 
+    /// Where a document's entity tag is another than that of a look.
+    enum OddTags: Sendable {
+        case listings
+        /// In every second answer, as from two machines.
+        case everySecond
+        /// In the first look after a write, and never again.
+        case firstLook
+    }
+
     struct Manners: Sendable, Hashable {
         var tokens: Tokens?
         var tags = Tags.none
@@ -62,8 +71,12 @@ final class DAVStandIn: Sendable {
         /// A collection of which a listing has one response only, with no property granted, as lighttpd answers where it
         /// cannot open the directory.
         var unlisted: String?
+        /// Something of which listings and reports say only that it may not be read.
+        var unshown: String?
         /// Listings leave out names that begin with a dot, as nginx's do.
         var hidesDotNames = false
+        /// Listings leave out that name, as x/net's do where they may not open what has it.
+        var hidden: String?
         /// A PROPPATCH gives the document a new entity tag.
         var stampsRetag = false
         /// A name that stays behind where a collection with it is moved.
@@ -95,6 +108,12 @@ final class DAVStandIn: Sendable {
         var tellsNoVersions = false
         /// How far the clock of its dates is ahead of that one.
         var datesAhead = 0
+        /// Nil nowhere.
+        var oddTags: OddTags?
+        /// There documents have another time of change, too.
+        var oddTimes = false
+        /// What it tells of its data with the account's root; nil where it tells nothing.
+        var fingerprint: String?
         /// The entity tag that a PUT is answered with; nil for none.
         var writtenTag: WrittenTag?
     }
@@ -104,7 +123,8 @@ final class DAVStandIn: Sendable {
         var status: String
         var method: String
         var depth: String?
-        /// How the paths end that it has to do with.
+        /// How the paths begin and end that it has to do with.
+        var prefix = ""
         var suffix = ""
         /// How often.
         var times = Int.max
@@ -142,6 +162,11 @@ final class DAVStandIn: Sendable {
         var refusedMoves = 0
         /// Requests since the probe's document was written.
         var sinceHalf = 0
+        /// Looks since the last write.
+        var looks = 0
+        var looksInAll = 0
+        /// The answer that is being given has odd tags.
+        var isOdd = false
         /// Header fields of the answer that is being given.
         var fields: [String] = []
         var trouble: Trouble?

@@ -121,7 +121,8 @@ struct DAVHistoryTests {
     func busy() async throws {
         let server = try DAVStandIn(DAVStandIn.Manners(history: History(.nextcloud)))
         let provider = server.provider()
-        var trouble = DAVStandIn.Trouble(status: "503 Service Unavailable", method: "PROPFIND", depth: "1")
+        var trouble = DAVStandIn.Trouble(
+            status: "503 Service Unavailable", method: "PROPFIND", depth: "1", prefix: "versions/")
         trouble.spreads = true
         server.with { $0.trouble = trouble }
         #expect(await refusal { try await provider.connect(expected: nil) } == .unavailable)

@@ -7,7 +7,8 @@ import Testing
 /// Listings that servers cut, refuse or do not finish.
 @Suite("Listings of WebDAV servers")
 struct DAVListingTests {
-    /// A server that answers a PROPFIND of each depth with responses; one without any it does not answer at all.
+    /// A server that answers a PROPFIND of each depth with responses, and one of depth 1 of the root as `root` says; one without
+    /// any it does not answer at all.
     private func walk(
         listsAll: Bool = false, idle: Duration = .seconds(30),
         noted: @escaping @Sendable (ProviderError?) -> Void = { _ in },
@@ -17,7 +18,8 @@ struct DAVListingTests {
             { peer, request in
                 let head = request.head.lowercased()
                 let depth = ["infinity", "1"].first { head.contains("depth: \($0)") } ?? "0"
-                guard let (status, responses) = answers[depth] else { return peer.waitForEnd() }
+                let root = depth == "1" && head.hasPrefix("propfind /dav/ ") ? answers["root"] : nil
+                guard let (status, responses) = root ?? answers[depth] else { return peer.waitForEnd() }
                 let body = responses.isEmpty ? "" : "<D:multistatus xmlns:D=\"DAV:\">\(responses)</D:multistatus>"
                 peer.answer(status, ["Content-Type: text/xml"], body)
             }
@@ -49,11 +51,6 @@ struct DAVListingTests {
         "<D:response><D:href>/dav/\(href)</D:href><D:status>HTTP/1.1 \(status)</D:status>\(rest)</D:response>"
     }
 
-    private static let ungranted = """
-        <D:response><D:href>/dav/d/</D:href><D:propstat><D:prop/><D:status>HTTP/1.1 403 Forbidden</D:status>\
-        </D:propstat></D:response>
-        """
-
     /// As Stalwart ends a listing that is too long for it.
     private static let cut = refused(
         "d/", "507 Insufficient Storage",
@@ -63,8 +60,6 @@ struct DAVListingTests {
     private static let parts: [(responses: String, code: ProviderError.Code, words: [String])] = [
         (collection("d/") + document("d/a") + cut, .failed, ["no more than 1 ", "raise", "too many"]),
         (cut + document("d/a") + document("d/b"), .failed, ["no more than 2 ", "raise"]),
-        (ungranted, .permissionDenied, ["403"]),
-        (refused("d/", "403 Forbidden"), .permissionDenied, ["403"]),
         (collection("d/") + document("d/a") + refused("d/", "500 Oh"), .failed, ["500"]),
         (document("d/a"), .failed, ["not of this directory"]),
     ]
@@ -85,7 +80,9 @@ struct DAVListingTests {
         "A directory that is gone, or is a document now, has nothing in it",
         arguments: [refused("d/", "404 Not Found"), document("d")])
     func gone(responses: String) async throws {
-        let account = try walk(["1": ("207 Multi-Status", responses)])
+        let account = try walk([
+            "1": ("207 Multi-Status", responses), "root": ("207 Multi-Status", Self.collection("")),
+        ])
         #expect(try await account.walk.list(in: ["d"]).isEmpty)
     }
 

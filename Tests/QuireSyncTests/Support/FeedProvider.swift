@@ -10,6 +10,8 @@ final class FeedProvider: DocumentProvider {
         var removed: [RelativePath] = []
         var listings = 0
         var isSetBack = false
+        /// What a listing does not see.
+        var unseen: Set<RelativePath> = []
     }
 
     private let inner: any DocumentProvider
@@ -43,6 +45,12 @@ final class FeedProvider: DocumentProvider {
     /// The next question is answered with all there is.
     func expectListing() { state.withLock { $0.isListingDue = true } }
 
+    /// From now on listings do not see what is there.
+    func hide(_ places: Set<RelativePath>) {
+        state.withLock { $0.unseen = places }
+        expectListing()
+    }
+
     /// The next question is answered with this.
     func tell(_ changed: [RemoteItem] = [], removed: [RelativePath] = []) {
         state.withLock { ($0.changed, $0.removed) = (changed, removed) }
@@ -56,8 +64,10 @@ final class FeedProvider: DocumentProvider {
 
     func changes(since cursor: ChangeCursor?) async throws(ProviderError) -> RemoteChanges {
         _ = try await inner.changes(since: cursor)
-        let items = items()
         return state.withLock { state in
+            let items =
+                items().filter { !$0.path.isInside(anyOf: state.unseen) }
+                + state.unseen.map { .unseen($0, because: "the server says 403") }
             if let cursor, !state.isListingDue {
                 defer { (state.changed, state.removed) = ([], []) }
                 if state.changed.isEmpty, state.removed.isEmpty { return .none(next: cursor) }

@@ -1,0 +1,17 @@
+import QuireCore
+import Synchronization
+
+/// Whether the entity tags of documents say what they should, as the probe found.
+///
+/// A server may give a document one in listings and another when it is asked for alone (`-gzip`), or another from each of
+/// the machines behind one address. By such versions all documents would be fetched again for ever.
+final class DAVEntityTags: Sendable {
+    /// Innermost lock.
+    private let state = Lock(false)
+
+    /// Size and time of change are what versions are made of.
+    var areIgnored: Bool {
+        get { state.withLock { $0 } }
+        set { state.withLock { $0 = newValue } }
+    }
+}

@@ -1,0 +1,58 @@
+import QuireCore
+import Testing
+
+@testable import QuireProviders
+
+/// Servers that say two things of one document.
+@Suite("Entity tags that are not the same everywhere", .timeLimit(.minutes(1)))
+struct DAVOddTagsTests {
+    @Test(
+        "They are not used: what a listing tells is what a look tells",
+        arguments: [.listings, .everySecond] as [DAVStandIn.OddTags])
+    func odd(tags: DAVStandIn.OddTags) async throws {
+        let server = try DAVStandIn(DAVStandIn.Manners(secondsPerWrite: 0.4, hasOwnTags: true, oddTags: tags))
+        let provider = server.provider(pace: nil)
+        _ = try await provider.connect(expected: nil)
+        #expect(provider.client.entityTags.areIgnored)
+        #expect(provider.abilities.isTimeBased && provider.abilities.tellsContents && !provider.abilities.tellsWritten)
+        let written = try await provider.putText("text", at: "a")
+        server.with { $0.seconds += 2 }
+        var cursor: ChangeCursor?
+        for turn in 0..<4 {
+            switch try await provider.changes(since: cursor) {
+            case .everything(let items, let next) where turn == 0:
+                #expect(items.map(\.version) == [written.version])
+                cursor = next
+            case .none(let next): cursor = next
+            default: Issue.record("something changed in turn \(turn)")
+            }
+            #expect(try await provider.item(at: "a")?.version == written.version)
+        }
+    }
+
+    @Test(
+        "Where it is the same, or changes once after a write, they are used",
+        arguments: [nil, .firstLook] as [DAVStandIn.OddTags?])
+    func used(tags: DAVStandIn.OddTags?) async throws {
+        let server = try DAVStandIn(DAVStandIn.Manners(oddTags: tags))
+        let provider = server.provider()
+        _ = try await provider.connect(expected: nil)
+        #expect(!provider.client.entityTags.areIgnored && !provider.abilities.isTimeBased)
+    }
+
+    @Test("A server that tells two times as well is refused, in words")
+    func times() async throws {
+        let server = try DAVStandIn(DAVStandIn.Manners(oddTags: .listings, oddTimes: true))
+        let provider = server.provider()
+        do {
+            _ = try await provider.connect(expected: nil)
+            Issue.record("it was taken")
+        } catch {
+            #expect(error.code == .unsupported && "\(error)".contains("in a listing"), "\(error)")
+        }
+        // Set right, it is of use.
+        server.with { $0.manners.oddTags = nil }
+        _ = try await provider.connect(expected: nil)
+        #expect(!provider.client.entityTags.areIgnored)
+    }
+}

@@ -1,0 +1,96 @@
+import QuireCore
+import QuireProviders
+import Testing
+
+@testable import QuireSync
+
+/// A provider that cannot tell what is in some places.
+@Suite("Unseen places", .timeLimit(.minutes(1)))
+struct UnseenPlacesTests {
+    private let clock = TestClock()
+    private let memory = MemoryProvider()
+
+    private func sync(_ device: Device) async -> [ParkedChange] {
+        clock.advance(.seconds(120))
+        guard case .unresolved(_, let errors, _) = await device.sync() else { return [] }
+        return errors
+    }
+
+    @Test("What is there stays as it is here, the rest is applied, and the user is told once")
+    func listed() async throws {
+        let feed = FeedProvider(memory)
+        let device = try Device("one", provider: feed, clock: clock)
+        for directory in ["d", "d/e"] as [RelativePath] { try device.makeDirectory(directory) }
+        for path in ["a", "b", "d/e/c", "d/f", "x"] as [RelativePath] { try device.write(path, "text") }
+        #expect(await device.sync() == .settled)
+        memory.edit { tree in
+            tree.write("lost+found", .directory)
+            tree.write("a", "newer text")
+            tree.write("d/e/c", "newer text")
+            for path in ["b", "x", "d/f"] as [RelativePath] { tree.remove(path) }
+        }
+        feed.hide(["d/e", "x", "lost+found"])
+        for _ in 0..<2 {
+            let errors = await sync(device)
+            #expect(Set(errors.map(\.path)) == ["d/e", "x", "lost+found"] && errors.count == 3)
+            #expect(errors.allSatisfy { $0.message.contains("403") && $0.message.contains("let Quire's account") })
+        }
+        #expect(try await device.open("a") == "newer text")
+        #expect(try Set(device.listing().keys) == ["a", "d", "d/e", "d/e/c", "x"])
+        #expect(try device.text("d/e/c") == "text")
+        // What it was, is known once it is seen.
+        feed.hide([])
+        clock.advance(.seconds(120))
+        #expect(await device.sync() == .settled)
+        #expect(try await device.open("d/e/c") == "newer text")
+        #expect(try Set(device.listing().keys) == ["a", "d", "d/e", "d/e/c", "lost+found"])
+    }
+
+    @Test("A directory is not gone while something in it is unseen, nor what is below one that was made anew")
+    func told() async throws {
+        var capabilities = MemoryProvider.full
+        capabilities.announcements = true
+        let memory = MemoryProvider(capabilities: capabilities)
+        let feed = FeedProvider(memory)
+        let device = try Device("one", provider: feed, clock: clock)
+        for directory in ["d", "d/e"] as [RelativePath] { try device.makeDirectory(directory) }
+        for path in ["d/e/c", "d/f", "g"] as [RelativePath] { try device.write(path, "text") }
+        #expect(await device.sync() == .settled)
+        let directory = try #require(memory.items.first { $0.path == "d" })
+        let engine = try #require(device.service.engines.first)
+        memory.edit { tree in for path in ["d/f", "g"] as [RelativePath] { tree.remove(path) } }
+        feed.tell([directory, .unseen("d/e", because: "403")], removed: ["d", "g"])
+        clock.advance(.seconds(120))
+        _ = await engine.round(isUrgent: true, pulls: true)
+        #expect(try Set(device.listing().keys) == ["d", "d/e", "d/e/c"])
+        #expect(await device.service.status().errors.map(\.path) == ["d/e"])
+        // Nothing new is told: it is still not seen. Once it is, it is as it is told.
+        clock.advance(.seconds(120))
+        _ = await engine.round(isUrgent: true, pulls: true)
+        #expect(await device.service.status().errors.map(\.path) == ["d/e"])
+        memory.edit { tree in for path in ["d/e/c", "d/e"] as [RelativePath] { tree.remove(path) } }
+        feed.tell(removed: ["d/e"])
+        clock.advance(.seconds(120))
+        _ = await engine.round(isUrgent: true, pulls: true)
+        #expect(try Set(device.listing().keys) == ["d"])
+        #expect(await device.service.status().errors.isEmpty)
+    }
+
+    @Test("What is held stays held while it is unseen")
+    func held() async throws {
+        let feed = FeedProvider(memory)
+        let device = try Device("one", provider: feed, clock: clock)
+        for path in ["a", "b"] as [RelativePath] { try device.write(path, "text") }
+        #expect(await device.sync() == .settled)
+        memory.edit { $0.remove("a") }
+        feed.setBack()
+        _ = await sync(device)
+        #expect(await device.service.status().heldDeletions == 1)
+        feed.hide(["a"])
+        _ = await sync(device)
+        feed.hide([])
+        _ = await sync(device)
+        #expect(await device.service.status().heldDeletions == 1)
+        #expect(try device.text("a") == "text")
+    }
+}
