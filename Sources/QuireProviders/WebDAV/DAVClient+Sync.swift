@@ -34,7 +34,8 @@ extension DAVClient {
             // The depth is that of the question, whose element says how far it reaches.
             fields: ["Depth": "0", "Content-Type": "application/xml; charset=utf-8"],
             body: .bytes(DAVBodies.syncCollection(since: token)))
-        let (answer, multistatus) = try await receive(request, .root, limit: Self.reportLimit)
+        let (answer, multistatus) = try await receive(
+            request, .root, limit: Self.reportLimit, isListing: true)
         guard let multistatus else { return try refusal(answer) }
         guard let next = multistatus.syncToken, !next.isEmpty else {
             throw ProviderError(.failed, "\(address.place): the server's report of what changed has no token")

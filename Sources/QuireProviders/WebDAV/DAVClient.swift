@@ -8,6 +8,7 @@ struct DAVClient: Sendable {
     let lockNames = DAVLockNames()
     let destination = DAVDestination()
     let entityTags = DAVEntityTags()
+    let early = DAVEarly()
     let fingerprint = DAVFingerprint()
     var lockRhythm = DAVLockRhythm()
     var clock = DAVClock()
@@ -31,7 +32,7 @@ struct DAVClient: Sendable {
             "PROPFIND", address.target(path, isDirectory: isDirectory || path.isRoot),
             fields: ["Depth": depth, "Content-Type": "application/xml; charset=utf-8"], body: .bytes(body),
             timeLimit: depth == "0" ? Self.patience : nil)
-        let (answer, multistatus) = try await receive(request, path, limit: limit)
+        let (answer, multistatus) = try await receive(request, path, limit: limit, isListing: depth != "0")
         if [404, 410].contains(answer.status) { return nil }
         guard let multistatus else {
             if answer.isSuccess {
@@ -53,21 +54,31 @@ struct DAVClient: Sendable {
     /// Sends a request that is answered by a multistatus; nil in place of one where the status is another. Where the server
     /// is still at work on something that was uploaded (425, as ownCloud Infinite Scale), it is asked again.
     ///
+    /// - Parameter isListing: what it is at work on for longer than that is told (`DAVResource.isEarly`), and is not waited for again.
     /// - Throws: `.failed` for what is no multistatus, and an answer of more than `limit` bytes; `.unavailable` where the server
-    ///   is at work on something in it for longer than that.
+    ///   is at work for longer than that on what was asked for.
     func receive(
-        _ request: HTTPRequest, _ path: RelativePath, limit: Int
+        _ request: HTTPRequest, _ path: RelativePath, limit: Int, isListing: Bool = false
     ) async throws(ProviderError) -> (answer: HTTPAnswer, multistatus: DAVMultistatus?) {
-        for pause in Self.earlyPauses {
+        var pauses = Self.earlyPauses[...]
+        while true {
             let told = try await receiveOnce(request, path, limit: limit)
-            guard told.answer.status == 425 || told.multistatus?.early != nil else { return told }
-            try await clock.pause(pause)
+            guard let multistatus = told.multistatus else {
+                guard told.answer.status == 425, let pause = pauses.popFirst() else { return told }
+                try await clock.pause(pause)
+                continue
+            }
+            let early = multistatus.early
+            if early.isEmpty || isListing && !self.early.isWaitedFor(early) || pauses.isEmpty {
+                if isListing { self.early.note(early, of: multistatus.resources) }
+                guard let first = early.first, !isListing else { return told }
+                throw ProviderError(
+                    .unavailable,
+                    "\(address.path(href: first.href) ?? path) cannot be read: the server is still at work on it",
+                    cause: first.refusal)
+            }
+            if let pause = pauses.popFirst() { try await clock.pause(pause) }
         }
-        let told = try await receiveOnce(request, path, limit: limit)
-        guard let early = told.multistatus?.early else { return told }
-        throw ProviderError(
-            .unavailable, "\(address.path(href: early.href) ?? path) cannot be read: the server is still at work on it",
-            cause: early.refusal)
     }
 
     private func receiveOnce(

@@ -15,8 +15,8 @@ final class DAVMultistatus: XMLReceiver {
     /// Of a report of what changed, the token to ask with next (RFC 6578 §6.2).
     private(set) var syncToken: String?
 
-    /// What the server is still at work on; nil where there is none.
-    var early: DAVResource? { resources.first { $0.status == 425 || $0.refused == 425 } }
+    /// What the server is still at work on.
+    var early: [DAVResource] { resources.filter(\.isEarly) }
 
     private var current = DAVResource()
     /// Properties of a propstat whose status has not come yet.

@@ -38,6 +38,9 @@ struct DAVResource: Sendable {
     /// Whether any property came.
     var hasProperties = false
 
+    /// Whether the server is still at work on it.
+    var isEarly: Bool { status == 425 || refused == 425 }
+
     /// What the server says of a refusal, for people; nil where it refuses nothing.
     var refusal: String? {
         guard let status = status ?? refused, !(200..<300).contains(status) else { return nil }
@@ -52,6 +55,7 @@ struct DAVResource: Sendable {
     func seen(_ path: RelativePath, stamps: Bool) throws(ProviderError) -> RemoteItem {
         if status.map({ (200..<300).contains($0) }) ?? true, let item = try? item(path, stamps: stamps) { return item }
         guard let refusal else { return .unseen(path, because: "the server does not tell its size") }
+        if isEarly { return .unseen(path, because: "the server is still at work on it") }
         let answer = HTTPAnswer(status: status ?? refused ?? 0)
         guard answer.status == 401 || !answer.provesNothing else {
             throw ProviderError(.failed, "\(path) cannot be listed: the server is in trouble", cause: refusal)

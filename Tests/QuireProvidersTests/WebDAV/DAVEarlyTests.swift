@@ -24,7 +24,7 @@ struct DAVEarlyTests {
         func wait(_ pause: Duration) { counts.withLock { $0.waited += pause } }
     }
 
-    private enum Form: CaseIterable {
+    fileprivate enum Form: CaseIterable {
         case answer, resource, properties
     }
 
@@ -78,19 +78,37 @@ struct DAVEarlyTests {
         }
     }
 
-    @Test("Half a minute at the most, and then it is no shorter listing", arguments: [true, false])
-    func never(isListing: Bool) async throws {
-        for form in Form.allCases {
-            let (server, client, counts) = try account(form, done: .max)
-            do throws(ProviderError) {
-                _ = try await size(client, isListing: isListing)
-                Issue.record("\(form) was read")
-            } catch {
-                #expect(error.code == .unavailable && error.message.contains("still at work on it"), "\(error)")
-                #expect(form == .answer || error.message.hasPrefix("d/a "), "\(error)")
-            }
-            #expect(counts.asked == 7 && counts.waited == .seconds(30))
-            _ = consume server
+    @Test("Half a minute at the most, and then who looks at it is told", arguments: Form.allCases)
+    fileprivate func never(form: Form) async throws {
+        let (server, client, counts) = try account(form, done: .max)
+        do throws(ProviderError) {
+            _ = try await size(client, isListing: false)
+            Issue.record("it was read")
+        } catch {
+            #expect(error.code == .unavailable && error.message.contains("still at work on it"), "\(error)")
+            #expect(form == .answer || error.message.hasPrefix("d/a "), "\(error)")
         }
+        #expect(counts.asked == 7 && counts.waited == .seconds(30))
+        _ = consume server
+    }
+
+    @Test(
+        "In a listing it is unseen then, and not waited for again until it is done",
+        arguments: [Form.resource, .properties])
+    fileprivate func unseen(form: Form) async throws {
+        let (server, client, counts) = try account(form, done: 10)
+        for asked in [7, 8] {
+            let items = try await items(client)
+            #expect(items.map(\.path) == ["d/a"] && items.first?.unseen?.contains("still at work on it") == true)
+            #expect(counts.asked == asked && counts.waited == .seconds(30))
+        }
+        _ = counts.ask()
+        #expect(try await items(client).map(\.unseen) == [nil])
+        #expect(counts.asked == 10 && !client.early.isWaitedFor([]))
+        _ = consume server
+    }
+
+    private func items(_ client: DAVClient) async throws -> [RemoteItem] {
+        try await DAVWalk(client: client, stamps: false, listsAll: false).list(in: ["d"])
     }
 }

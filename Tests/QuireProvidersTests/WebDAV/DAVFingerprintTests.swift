@@ -41,10 +41,10 @@ struct DAVFingerprintTests {
             throw ProviderError(.failed, "not everything is listed")
         }
         #expect(items.map(\.path) == ["a"])
-        let back = try await provider.setBack(before: cursor)
+        let back = try await provider.setBack(before: cursor, next: next)
         #expect(back != nil)
         for cursor in [next, back].compactMap(\.self) {
-            #expect(try await provider.setBack(before: cursor) == nil)
+            #expect(try await provider.setBack(before: cursor, next: next) == nil)
             _ = try await provider.changes(since: cursor)
         }
     }
@@ -57,10 +57,10 @@ struct DAVFingerprintTests {
             state.remove("b")
             state.forgotten = state.journal.count
         }
-        guard case .everything = try await provider.changes(since: cursor) else {
+        guard case .everything(_, let next?) = try await provider.changes(since: cursor) else {
             throw ProviderError(.failed, "not everything is listed")
         }
-        #expect(try await provider.setBack(before: cursor) != nil)
+        #expect(try await provider.setBack(before: cursor, next: next) != nil)
     }
 
     @Test(
@@ -76,7 +76,7 @@ struct DAVFingerprintTests {
         guard case .none(let next?) = try await provider.changes(since: cursor) else {
             throw ProviderError(.failed, "something changed")
         }
-        #expect(try await provider.setBack(before: cursor) == nil)
-        #expect(try await provider.setBack(before: next) == nil)
+        #expect(try await provider.setBack(before: cursor, next: next) == nil)
+        #expect(try await provider.setBack(before: next, next: next) == nil)
     }
 }
