@@ -95,6 +95,8 @@ final class DAVStandIn: Sendable {
         var tellsNoVersions = false
         /// How far the clock of its dates is ahead of that one.
         var datesAhead = 0
+        /// What is added to office documents that come by PUT or MOVE; nil where they are left as they are.
+        var officeMark: String?
         /// The entity tag that a PUT is answered with; nil for none.
         var writtenTag: WrittenTag?
     }
