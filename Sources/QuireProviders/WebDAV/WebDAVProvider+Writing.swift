@@ -14,8 +14,8 @@ extension WebDAVProvider {
     /// as nothing that others may have written must get this checksum: a pull compares what is there with what was sent.
     /// A server that tells no versions of what it has written is believed by the size.
     ///
-    /// Of another size it is what the server made of it, where nobody else can have written: under a lock, or where the version
-    /// is the one that was sent.
+    /// Of another size it is what the server made of it, where no other device can have written: under a lock, or where the
+    /// version is the one that was sent. Another program's write in that moment is taken for that, too: both are kept.
     ///
     /// - Parameter checksum: asked when the body was sent.
     func put(
