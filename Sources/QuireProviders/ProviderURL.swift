@@ -40,6 +40,19 @@ package struct ProviderURL: Sendable, Hashable, CustomStringConvertible {
         }
     }
 
+    private init(_ kind: Kind) { self.kind = kind }
+
+    /// The same place for another access key, as where keys are changed regularly.
+    ///
+    /// - Throws: `.usage` where there is none to change.
+    package func withAccessKey(_ key: String) throws(QuireError) -> ProviderURL {
+        guard case .s3(let account) = kind else {
+            throw QuireError(
+                .usage, "\(self) has no access key", remedy: "Only an object store has; leave out --access-key")
+        }
+        return ProviderURL(.s3(try account.withAccessKey(key)))
+    }
+
     /// The URL of the folder at an absolute path.
     package init(folder path: String) {
         precondition(path.utf8.first == 0x2F, "the folder's path is absolute")

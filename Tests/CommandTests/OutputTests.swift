@@ -1,5 +1,7 @@
 import Glibc
 import QuireCore
+import QuireIndex
+import QuireSync
 import QuireTransport
 import Testing
 
@@ -47,6 +49,65 @@ struct OutputTests {
         #expect(StatusText.drive(status).contains("Held       30 deletions, until `quire sync --confirm-deletes`"))
         let none = DriveStatus(home: "/h", mountpoint: "/m", device: "d", state: .mounted)
         #expect(!StatusText.drive(none).contains("Held"))
+    }
+
+    @Test("status names the side, the first documents and both ways out, of either side")
+    func heldSides() throws {
+        let held = [
+            DriveStatus.Held(side: .provider, provider: "nas", count: 12, paths: [WirePath("a/b"), WirePath("c")]),
+            DriveStatus.Held(side: .device, provider: "nas", count: 1, paths: [WirePath("d")]),
+        ]
+        let status = DriveStatus(
+            home: "/h", mountpoint: "/m", device: "d", state: .mounted, heldDeletions: 13, held: held)
+        let text = StatusText.drive(status)
+        #expect(
+            text.contains(
+                """
+                Held       12 deletions, not believed as they are so many: missing at nas, kept on this device: a/b, c and 10 more
+                           `quire sync --confirm-deletes` deletes them here, too; `quire provider reset nas --confirm` sends all again
+                Held       1 deletion, not believed as they are so many: missing on this device, kept at nas: d
+                           `quire sync --confirm-deletes` deletes them at nas, too; `quire provider reset nas --confirm` brings \
+                all here again
+                """))
+        let sent = try WireCodec.line(status)
+        #expect(try WireCodec.decode(DriveStatus.self, from: sent) == status)
+    }
+
+    @Test("Errors that are not named are counted")
+    func moreErrors() {
+        let errors = (1...250).map {
+            ParkedChange(subject: .item(ItemID($0)), path: "doc", message: "no", since: .unknown)
+        }
+        let status = DriveStatus(
+            home: "/h", mountpoint: "/m", device: "d", state: .mounted, errors: DriveStatus.Problem.list(errors),
+            errorsMore: DriveStatus.Problem.more(errors))
+        #expect(StatusText.drive(status).hasSuffix("\n           and 50 more errors"))
+        let report = SyncReport(
+            end: .unresolved, pending: .init(), conflicts: 0, errors: status.errors,
+            errorsMore: DriveStatus.Problem.more(errors))
+        #expect(Sync.summary(report)?.contains("250 parked errors") == true)
+        #expect(DriveStatus.Problem.more(Array(errors.prefix(200))) == 0)
+    }
+
+    @Test("status PATH says below the state what a document waits for, and why")
+    func itemReason() throws {
+        var status = ItemStatus(
+            path: WirePath("a/b"), id: ItemID(0x1234), kind: .file, size: 3, state: .error, version: nil,
+            provider: "p", container: .default, pinned: false, materialized: 3)
+        #expect(StatusText.item(status) == "error       a/b")
+        status.waiting = .init(path: status.path, reason: "parked", message: "it is too large", until: nil)
+        #expect(StatusText.item(status) == "error       a/b\n            parked (it is too large)")
+        #expect(try WireCodec.decode(ItemStatus.self, from: try WireCodec.line(status)) == status)
+    }
+
+    @Test("What a provider can do is told, resumable uploads as well")
+    func abilities() {
+        let words = ProviderTrial.words(
+            ProviderCapabilities(
+                conditionalWrites: .locked, stableIdentifiers: false, directoryMoves: true, symlinks: false,
+                attributes: true, arbitraryNames: false), hasQuota: true)
+        #expect(words.hasPrefix("conditional writes: by lock; resumable uploads: no; "))
+        #expect(words.contains("change journal: no; quota: yes"))
     }
 
     @Test("status says that types are known by their extensions only")

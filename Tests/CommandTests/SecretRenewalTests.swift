@@ -13,6 +13,8 @@ struct SecretRenewalTests {
     /// What the drive was told to use.
     private final class Used: Sendable {
         let secrets = Lock<[String]>([])
+        /// Where they were tried.
+        let urls = Lock<[String]>([])
     }
 
     /// A home with two providers, of which the server's takes one secret.
@@ -51,13 +53,15 @@ struct SecretRenewalTests {
         ///   - store: which one the server has for its secret.
         ///   - failure: of the drive that is to use it.
         func give(
-            _ secret: String, to name: String = "cloud", store: String = "A", failure: QuireError? = nil
+            _ secret: String, to name: String = "cloud", store: String = "A", accessKey: String? = nil,
+            failure: QuireError? = nil
         ) async throws -> [String] {
             let configuration = try configuration()
             let used = used
             let renewal = SecretRenewal(
                 configuration: { configuration }, known: { _ in "A" },
                 trial: { (url, secret, known) async throws(QuireError) in
+                    used.urls.withLock { $0.append("\(url)") }
                     guard secret == "new-word" else { throw QuireError(.unavailable, "\(url) does not accept it") }
                     guard known == store else { throw QuireError(.unavailable, "\(url) has another store") }
                 },
@@ -80,7 +84,8 @@ struct SecretRenewalTests {
             var methods = MethodTable()
             service.addMethods(to: &methods)
             return try await LocalCaller(methods: methods).call(
-                SetupMethods.ProviderSecret.self, .init(name: name, secret: secret), onPartial: nil
+                SetupMethods.ProviderSecret.self, .init(name: name, secret: secret, accessKey: accessKey),
+                onPartial: nil
             ).messages
         }
     }
@@ -126,6 +131,54 @@ struct SecretRenewalTests {
         #expect(await words("embedded").hasPrefix("64 embedded is a folder, which takes no secret"))
         #expect(await words("store").contains("~/.aws/credentials"))
         #expect(await words("clowd").contains("clowd"))
+    }
+
+    @Test("may belong to another access key, which the provider's URL names from then on")
+    func accessKey() async throws {
+        let place = try await Place()
+        defer { place.index.close() }
+        let setup = DriveSetup(location: place.location)
+        let (former, next) = ("s3+https://OLD@s3.example/bucket/docs", "s3+https://NEW@s3.example/bucket/docs")
+        _ = try await setup.add(.init(name: "store", url: former, isDefault: false), secret: "old-word", in: .file)
+        _ = await #expect(throws: QuireError.self) { try await place.give("wrong-word", to: "store", accessKey: "NEW") }
+        #expect(try place.configuration().provider(named: "store")?.url == former)
+        #expect(try await place.give("new-word", to: "store", accessKey: "NEW").isEmpty)
+        #expect(place.used.urls.withLock { $0 } == [next, next])
+        #expect(try place.configuration().provider(named: "store")?.url == next)
+        #expect(try SecretFiles(home: place.location.home).secret(of: "store") == "new-word")
+        for (name, key) in [("cloud", "NEW"), ("store", "two words"), ("store", "")] {
+            let error = await #expect(throws: QuireError.self) {
+                try await place.give("new-word", to: name, accessKey: key)
+            }
+            #expect(error?.code == .usage)
+        }
+    }
+
+    @Test("What is known of a store stays known where another access key leads to it")
+    func followed() async throws {
+        let place = try await Place()
+        defer { place.index.close() }
+        let stores = KnownStores(home: place.location.home)
+        let index = DriveIndex(index: place.index, tree: place.tree, logger: Logger(label: "test"))
+        let binding = ProviderBinding(index: index, stores: stores)
+        var configuration = try place.configuration()
+        configuration.setURL("s3+https://OLD@s3.example/bucket", of: "embedded")
+        let former = try #require(configuration.defaultProvider)
+        _ = try await binding.settle(configuration)
+        try await binding.connected(.default, to: former, "A")
+        let base = BaseRecord(
+            container: .default, path: "doc", kind: .file, version: ProviderVersion("1"), size: 1, mtime: .unknown,
+            mode: nil, identifier: nil, checksum: nil, symlinkTarget: nil)
+        let fingerprint = Fingerprint(inode: 7, size: 1, mtime: .unknown, ctime: .unknown, kind: .file)
+        index.record(.acknowledged(.init(item: ItemID(77), base: base, fingerprint: fingerprint, writersOpen: false)))
+        try await place.index.settle()
+        let next = "s3+https://NEW@s3.example/bucket"
+        try await binding.follow(former, to: next, configuration)
+        configuration.setURL(next, of: "embedded")
+        #expect(try await binding.settle(configuration).notes.isEmpty)
+        #expect(try await place.index.baseTree(container: .default).map(\.base.path) == ["doc"])
+        let present = try #require(configuration.defaultProvider)
+        #expect(try await binding.known(of: present, configuration) == "A")
     }
 
     @Test("leads to the store that is known, or is refused with the account to take")

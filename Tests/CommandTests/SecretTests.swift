@@ -113,7 +113,7 @@ struct SecretTests {
             _ = try await place.given(.service)
             Issue.record("nothing gave a secret")
         } catch let error as ProviderError {
-            #expect(error.isRetryable && error.message.contains("secret-tool store --label=Quire service quire home"))
+            #expect(error.isRetryable && error.message.contains("`quire provider secret work`"))
         }
     }
 

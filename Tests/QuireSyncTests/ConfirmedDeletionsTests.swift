@@ -56,6 +56,29 @@ import Testing
         #expect(Set(try device.listing().keys) == Set(second))
     }
 
+    @Test("Who misses what is told, the first ten by name, and of each document; what is there is not among it")
+    func told() async throws {
+        let paths = names("a", 30)
+        let device = try await synced(paths, memory)
+        remove(paths)
+        _ = try await round(device)
+        try device.write("new", "text")
+        #expect(await device.sync() != .settled)
+        let report = await device.service.status().held
+        #expect(
+            report == [
+                HeldDeletionsReport(
+                    isMissingHere: false, providerName: "main", count: 30,
+                    first: Array(paths.sorted { $0.description < $1.description }.prefix(10)))
+            ])
+        for (path, reason) in [(paths[7], WaitingUpload.Reason?.some(.held)), ("new", nil)] {
+            let item = try #require(try await device.index.item(drivePath: path))
+            #expect(try await device.service.waiting(item.entry.id)?.reason == reason)
+        }
+        #expect(try await device.service.confirmDeletions() == 30)
+        #expect(await device.service.status().held.isEmpty)
+    }
+
     @Test("What is held stays so when something new comes to the provider, and after a restart, until it is back")
     func notAllAnyMore() async throws {
         let paths = names("a", 30)

@@ -76,6 +76,10 @@ import Testing
         device.metadata.beginRescan()
         let service = device.restartedService(memory)
         #expect(await service.syncNow(timeout: nil) == .unresolved(conflicts: [], errors: [], heldDeletions: 12))
+        let report = await service.status().held
+        #expect(report.map(\.isMissingHere) == [true] && report.map(\.providerName) == ["main"])
+        #expect(report.map(\.count) == [12] && report.map(\.first.count) == [10])
+        #expect(report.first.map { Set($0.first).isSubset(of: paths) } == true)
         clock.advance(.seconds(3600))
         try device.write("d0", "another document")
         clock.advance(.seconds(60))

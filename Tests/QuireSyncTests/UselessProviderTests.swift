@@ -91,6 +91,39 @@ import Testing
         #expect(memory.contents(at: "before") != nil && memory.contents(at: "after") != nil)
     }
 
+    @Test("A document that waits, or has failed, says of itself what the account's list says of it")
+    func reasons() async throws {
+        let faulty = FaultyProvider(memory)
+        let device = try Device("one", provider: faulty, clock: clock)
+        memory.edit { $0.write("far", "text") }
+        #expect(await device.sync() == .settled)
+        func waiting(_ path: RelativePath) async throws -> WaitingUpload? {
+            let item = try #require(try await device.index.item(drivePath: path))
+            return try await device.service.waiting(item.entry.id)
+        }
+        #expect(try await waiting("far") == nil)
+        try device.write("doc", "text")
+        try await device.index.settle()
+        let begin = try #require(try await waiting("doc"))
+        #expect(begin.reason == .settling && begin.until != nil)
+        faulty.inject(Fault(.put, .failBefore(ProviderError(.noSpace, "the quota is used up")), times: nil))
+        _ = await device.sync()
+        let listed = try await device.service.waitingUploads(limit: 9)
+        let own = try #require(try await waiting("doc"))
+        #expect(listed.map(\.path) == ["doc"] && own.path == "doc")
+        #expect(own.reason == .full && own.message?.contains("the quota is used up") == true)
+        #expect(listed.map(\.message) == [own.message] && listed.map(\.reason) == [own.reason])
+        // Something that was not to be sent, but to come.
+        faulty.clearFaults()
+        #expect(await device.sync() == .settled)
+        #expect(try await waiting("doc") == nil)
+        let far = try #require(try await device.index.item(drivePath: "far"))
+        let engine = try #require(device.service.engines.first)
+        await engine.context.park(.item(far.entry.id), SyncFailure(.park, "far cannot be made here"))
+        let parked = try #require(try await waiting("far"))
+        #expect(parked.reason == .parked && parked.message == "far cannot be made here" && parked.until != nil)
+    }
+
     @Test("While a provider is of no use nobody asks it for thumbnails")
     func thumbnails() async throws {
         let faulty = FaultyProvider(memory)

@@ -30,15 +30,19 @@ public struct ProviderError: Error, Sendable, CustomStringConvertible {
     package let isOtherStore: Bool
     /// The server does not take the secret that Quire keeps for it: its user may give another.
     package let isSecretRefused: Bool
+    /// Content was taken, and something else is in its place right after: another writer's, or what the storage made of it.
+    package let isTaken: Bool
 
     package init(
-        _ code: Code, _ message: String, cause: String? = nil, isOtherStore: Bool = false, isSecretRefused: Bool = false
+        _ code: Code, _ message: String, cause: String? = nil, isOtherStore: Bool = false,
+        isSecretRefused: Bool = false, isTaken: Bool = false
     ) {
         self.code = code
         self.message = message
         self.cause = cause
         self.isOtherStore = isOtherStore
         self.isSecretRefused = isSecretRefused
+        self.isTaken = isTaken
     }
 
     /// Whether trying again later may succeed without anybody's doing.

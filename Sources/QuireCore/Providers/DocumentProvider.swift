@@ -82,7 +82,8 @@ public protocol DocumentProvider: Sendable {
 
     /// Creates or replaces the document at `path`. Its parent directory must be there.
     ///
-    /// - Returns: the item as it then is.
+    /// - Returns: the item as it then is: of another size, and without a checksum, where it is certain that the storage itself has
+    ///   made something else of what was sent.
     /// - Throws: `.conditionFailed`; `.parentMissing`; `.noSpace`; `.invalidName` for a name it cannot hold.
     func put(
         _ path: RelativePath, content: UploadContent, attributes: RemoteAttributes, expecting: Precondition

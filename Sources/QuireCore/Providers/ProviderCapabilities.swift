@@ -26,6 +26,8 @@ public struct ProviderCapabilities: Sendable, Hashable, Codable {
     public var attributes: Bool
     /// Names may be any bytes but `/` and NUL; otherwise valid UTF-8 only.
     public var arbitraryNames: Bool
+    /// The upload of a large document that was cut goes on where it ended.
+    public var resumableUploads: Bool
     /// Keeps earlier versions of documents by itself: `earlierVersions(of:)` lists them.
     public var earlierVersions: Bool
     /// `announce` saves other devices listings, so that what is announced nowhere is found late.
@@ -42,8 +44,8 @@ public struct ProviderCapabilities: Sendable, Hashable, Codable {
     /// What a probe found.
     public init(
         conditionalWrites: ConditionalWrites, stableIdentifiers: Bool, directoryMoves: Bool, symlinks: Bool,
-        attributes: Bool, arbitraryNames: Bool, earlierVersions: Bool = false, announcements: Bool = false,
-        tellsChanges: Bool = false, folding: NameFolding = [], longestName: Int = 255,
+        attributes: Bool, arbitraryNames: Bool, resumableUploads: Bool = false, earlierVersions: Bool = false,
+        announcements: Bool = false, tellsChanges: Bool = false, folding: NameFolding = [], longestName: Int = 255,
         versionGranularity: Duration = .zero
     ) {
         self.conditionalWrites = conditionalWrites
@@ -52,6 +54,7 @@ public struct ProviderCapabilities: Sendable, Hashable, Codable {
         self.symlinks = symlinks
         self.attributes = attributes
         self.arbitraryNames = arbitraryNames
+        self.resumableUploads = resumableUploads
         self.earlierVersions = earlierVersions
         self.announcements = announcements
         self.tellsChanges = tellsChanges

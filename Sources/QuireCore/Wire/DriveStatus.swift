@@ -37,7 +37,7 @@ package struct DriveStatus: Codable, Sendable, Hashable {
     /// A change that is not at the provider yet.
     package struct Waiting: Codable, Sendable, Hashable {
         package var path: WirePath
-        /// `settling`, `open`, `parked`, `full`, `offline`, `paused`, `uploading` or `queued`.
+        /// `settling`, `open`, `parked`, `full`, `offline`, `paused`, `uploading` or `queued`; of one item `held` and `stopped`, too.
         package var reason: String
         /// In the provider's words; missing where there is nothing to add.
         package var message: String?
@@ -90,7 +90,12 @@ package struct DriveStatus: Codable, Sendable, Hashable {
     package var conflicts: Int
     /// Deletions that are not believed until `quire sync --confirm-deletes`; missing from older daemons.
     package var heldDeletions: Int?
+    /// Those, by who misses them; missing where there are none, and from older daemons.
+    package var held: [Held]?
+    /// 200 at most.
     package var errors: [Problem]
+    /// How many more there are; missing where that is none.
+    package var errorsMore: Int?
     package var providers: [Provider]
     /// Whether reads and writes stay in the kernel.
     package var passthrough: Bool
@@ -108,8 +113,8 @@ package struct DriveStatus: Codable, Sendable, Hashable {
     package init(
         home: String, mountpoint: String?, device: String, state: State, items: Int = 0,
         pending: PendingCounts = .init(),
-        conflicts: Int = 0, heldDeletions: Int = 0, errors: [Problem] = [], providers: [Provider] = [],
-        passthrough: Bool = false,
+        conflicts: Int = 0, heldDeletions: Int = 0, held: [Held] = [], errors: [Problem] = [], errorsMore: Int = 0,
+        providers: [Provider] = [], passthrough: Bool = false,
         rescanning: Bool = false, lacksMimeDatabase: Bool = false, space: Space? = nil, paused: Pause? = nil,
         waiting: [Waiting] = []
     ) {
@@ -121,7 +126,9 @@ package struct DriveStatus: Codable, Sendable, Hashable {
         self.pending = pending
         self.conflicts = conflicts
         self.heldDeletions = heldDeletions
+        self.held = held.isEmpty ? nil : held
         self.errors = errors
+        self.errorsMore = errorsMore > 0 ? errorsMore : nil
         self.providers = providers
         self.passthrough = passthrough
         self.rescanning = rescanning
@@ -132,8 +139,9 @@ package struct DriveStatus: Codable, Sendable, Hashable {
     }
 
     private enum CodingKeys: CodingKey {
-        case home, mountpoint, device, state, items, pending, conflicts, heldDeletions, errors, providers, passthrough,
-            rescanning, lacksMimeDatabase, space, paused, waiting
+        case home, mountpoint, device, state, items, pending, conflicts, heldDeletions, held, errors, errorsMore,
+            providers,
+            passthrough, rescanning, lacksMimeDatabase, space, paused, waiting
     }
 
     package func encode(to encoder: any Encoder) throws {
@@ -146,7 +154,9 @@ package struct DriveStatus: Codable, Sendable, Hashable {
         try container.encode(pending, forKey: .pending)
         try container.encode(conflicts, forKey: .conflicts)
         try container.encode(heldDeletions ?? 0, forKey: .heldDeletions)
+        try container.encodeIfPresent(held, forKey: .held)
         try container.encode(errors, forKey: .errors)
+        try container.encodeIfPresent(errorsMore, forKey: .errorsMore)
         try container.encode(providers, forKey: .providers)
         try container.encode(passthrough, forKey: .passthrough)
         try container.encode(rescanning, forKey: .rescanning)
@@ -195,17 +205,25 @@ package struct SyncReport: Codable, Sendable, Hashable {
     package var end: End
     package var pending: PendingCounts
     package var conflicts: Int
+    /// 200 at most.
     package var errors: [DriveStatus.Problem]
+    /// How many more there are; missing where that is none.
+    package var errorsMore: Int?
+    /// As in `DriveStatus`.
+    package var held: [DriveStatus.Held]?
     /// What a person should know, one sentence each.
     package var messages: [String]
 
     package init(
-        end: End, pending: PendingCounts, conflicts: Int, errors: [DriveStatus.Problem], messages: [String] = []
+        end: End, pending: PendingCounts, conflicts: Int, errors: [DriveStatus.Problem], errorsMore: Int = 0,
+        held: [DriveStatus.Held] = [], messages: [String] = []
     ) {
         self.end = end
         self.pending = pending
         self.conflicts = conflicts
         self.errors = errors
+        self.errorsMore = errorsMore > 0 ? errorsMore : nil
+        self.held = held.isEmpty ? nil : held
         self.messages = messages
     }
 }

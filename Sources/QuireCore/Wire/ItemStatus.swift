@@ -13,10 +13,13 @@ package struct ItemStatus: Codable, Sendable, Hashable {
     package var pinned: Bool
     /// Bytes of content that are here.
     package var materialized: Int64
+    /// What it waits for; missing where it waits for nothing, and where an answer tells of many items.
+    package var waiting: DriveStatus.Waiting?
 
     package init(
         path: WirePath, id: ItemID, kind: FileKind, size: Int64, state: ItemState, version: ProviderVersion?,
-        provider: String, container: ContainerID, pinned: Bool, materialized: Int64
+        provider: String, container: ContainerID, pinned: Bool, materialized: Int64,
+        waiting: DriveStatus.Waiting? = nil
     ) {
         self.path = path
         self.id = id
@@ -28,10 +31,11 @@ package struct ItemStatus: Codable, Sendable, Hashable {
         self.container = container
         self.pinned = pinned
         self.materialized = materialized
+        self.waiting = waiting
     }
 
     private enum CodingKeys: CodingKey {
-        case path, id, kind, size, state, version, provider, container, pinned, materialized
+        case path, id, kind, size, state, version, provider, container, pinned, materialized, waiting
     }
 
     package func encode(to encoder: any Encoder) throws {
@@ -46,6 +50,7 @@ package struct ItemStatus: Codable, Sendable, Hashable {
         try values.encode(container, forKey: .container)
         try values.encode(pinned, forKey: .pinned)
         try values.encode(materialized, forKey: .materialized)
+        try values.encodeIfPresent(waiting, forKey: .waiting)
     }
 }
 

@@ -128,11 +128,14 @@ package enum SetupMethods {
             package var secret: String
             /// Who is to keep it; nil: who kept the former one.
             package var secretPlace: SecretPlace?
+            /// The access key that it belongs to at an object store; nil: the one in the provider's URL.
+            package var accessKey: String?
 
-            package init(name: String, secret: String, secretPlace: SecretPlace? = nil) {
+            package init(name: String, secret: String, secretPlace: SecretPlace? = nil, accessKey: String? = nil) {
                 self.name = name
                 self.secret = secret
                 self.secretPlace = secretPlace
+                self.accessKey = accessKey
             }
         }
 

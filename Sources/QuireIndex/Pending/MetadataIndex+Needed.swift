@@ -59,6 +59,28 @@ extension MetadataIndex {
         }
     }
 
+    /// The deletions that are held, of each container that has some.
+    ///
+    /// - Parameter limit: most that are named of each.
+    package func heldDeletes(naming limit: Int) async throws(IndexError) -> [HeldDeletes] {
+        try await read("deletions that are held") { db in
+            guard try db.holdsDeletes() else { return [] }
+            let held = "FROM bases INDEXED BY bases_held WHERE orphan <> 0 AND orphan >= \(try db.leastHeld())"
+            let counts = try db.all("SELECT container, count(*) \(held) GROUP BY container ORDER BY container") {
+                (container: $0.text(0), count: Int($0.integer(1)))
+            }
+            var paths = PathBuilder.bases
+            return try counts.map { container, count in
+                let first = try db.all(
+                    "SELECT id \(held) AND container = ? ORDER BY id LIMIT ?", .text(container),
+                    .integer(Int64(limit)), read: { $0.integer(0) })
+                return HeldDeletes(
+                    container: ContainerID(unchecked: container), count: count,
+                    first: try first.compactMap { try paths.path($0, db) })
+            }
+        }
+    }
+
     /// What was missing at the rescan was deleted indeed: deletions go on, but those of what a placeholder elsewhere
     /// needs.
     ///
@@ -83,6 +105,14 @@ extension MetadataIndex {
         progress.tick()
         return count
     }
+}
+
+/// Deletions of one container's documents that are held, as these are missing here.
+package struct HeldDeletes: Sendable, Hashable {
+    package var container: ContainerID
+    package var count: Int
+    /// The provider's places of the first of them, below the container's root.
+    package var first: [RelativePath]
 }
 
 /// Values of `bases.orphan` beyond 0 and 1.
@@ -182,11 +212,13 @@ extension Database {
     /// How many deletions are held: all, or those of what is needed elsewhere.
     func heldDeletes() throws -> Int {
         guard try holdsDeletes() else { return 0 }
-        let least = try meta(MetaKey.heldDeletes) == nil ? OrphanState.needed : 1
         return try first(
-            "SELECT count(*) FROM bases INDEXED BY bases_held WHERE orphan <> 0 AND orphan >= ?", .integer(least),
-            read: { Int($0.integer(0)) }) ?? 0
+            "SELECT count(*) FROM bases INDEXED BY bases_held WHERE orphan <> 0 AND orphan >= ?",
+            .integer(try leastHeld()), read: { Int($0.integer(0)) }) ?? 0
     }
+
+    /// From which `OrphanState` on deletions are held, where some are.
+    func leastHeld() throws -> Int64 { try meta(MetaKey.heldDeletes) == nil ? OrphanState.needed : 1 }
 
     /// Whether a placeholder's mark names a version that a provider has, as far as is known. Reads all bases.
     func hasBase(of mark: Placeholder) throws -> Bool {

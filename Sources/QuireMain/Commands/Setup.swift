@@ -78,7 +78,8 @@ struct Provider: AsyncParsableCommand {
             discussion: """
                 It is asked for, or taken from QUIRE_SECRET, and tried: one that the server refuses, or that leads to another \
                 store than the drive's, changes nothing. A mounted drive uses it at once. It is kept where the former one was; \
-                --secret-in chooses another place.
+                --secret-in chooses another place. Where an object store's access key was changed as well, --access-key names \
+                the new one, which the provider's URL has from then on.
                 """)
 
         @OptionGroup var home: HomeOptions
@@ -89,21 +90,26 @@ struct Provider: AsyncParsableCommand {
         @Option(help: "Who keeps the secret: file (in the home, mode 0600) or service (the Secret Service).")
         var secretIn: SetupMethods.SecretPlace?
 
+        @Option(help: ArgumentHelp("The object store's access key that the secret key belongs to.", valueName: "key"))
+        var accessKey: String?
+
         func run() async throws {
             let drive = try await DriveSession.daemonOrStopped(home)
             let providers = try await drive.caller.call(SetupMethods.ProviderList.self).providers
             guard let provider = providers.first(where: { $0.name == name }) else {
                 throw QuireError.noProvider(named: name)
             }
-            let url = try QuireProviders.ProviderURL(provider.url)
+            var url = try QuireProviders.ProviderURL(provider.url)
             try SecretRenewal.requireSecret(of: name, url)
+            if let accessKey { url = try url.withAccessKey(accessKey) }
             guard let secret = try SecretPrompt.secret(for: url) else {
                 throw QuireError(
                     .usage, "no secret was given for \(name)", remedy: "Give it in QUIRE_SECRET, or at a terminal")
             }
             let outcome = try await drive.caller.call(
                 SetupMethods.ProviderSecret.self,
-                SetupMethods.ProviderSecret.Parameters(name: name, secret: secret, secretPlace: secretIn))
+                SetupMethods.ProviderSecret.Parameters(
+                    name: name, secret: secret, secretPlace: secretIn, accessKey: accessKey))
             for message in outcome.messages { Output.message(message) }
         }
     }

@@ -7,8 +7,8 @@ struct Status: AsyncParsableCommand {
         commandName: "status", abstract: "Show how the drive stands, or how documents do.",
         discussion: """
             Without PATH: where the drive is, which providers keep it, what waits, conflicts and errors. With PATH: one word \
-            for each: current, dirty, uploading, dataless, partial, downloading, conflict, error or local-only. Works with \
-            the daemon stopped.
+            for each: current, dirty, uploading, dataless, partial, downloading, conflict, error or local-only; and below it \
+            what the document waits for, and why. Works with the daemon stopped.
 
             With --driver: how many requests of each kind programs made of the mounted drive, and within which time half of \
             them and 99 of 100 were answered; what waits, what is cached, and whether reads and writes stay in the kernel.

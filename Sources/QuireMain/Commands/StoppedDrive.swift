@@ -47,7 +47,11 @@ struct StoppedDrive: DriveCaller {
             catalog: index, tree: index.tree, searchesContent: configuration.content.isOn,
             providerName: { configuration.providerName(of: $0) },
             transfer: { _ in nil }, transfers: { [:] },
-            containerName: { configuration.displayName(of: $0) })
+            containerName: { configuration.displayName(of: $0) },
+            waiting: { entry in
+                guard entry.state == .dirty else { return nil }
+                return .init(path: WirePath(entry.path), reason: "stopped", message: nil, until: nil)
+            })
         var methods = MethodTable()
         ViewMethods(view: view).addMethods(to: &methods)
         CheckMethods(index: index, secrets: ProviderSecrets(home: location.home), stores: stores) { configuration }
@@ -57,7 +61,11 @@ struct StoppedDrive: DriveCaller {
             reset: { try await binding.reset($0, configuration) })
         let renewal = SecretRenewal(
             configuration: { configuration }, known: { try await binding.known(of: $0, configuration) },
-            use: { _, keep in try await keep() })
+            use: { change, keep in
+                try await keep()
+                guard let url = change.url, let former = configuration.provider(named: change.provider) else { return }
+                try await binding.follow(former, to: url, configuration)
+            })
         SetupService(
             location: location, index: index, keeper: { try await binding.keeper(configuration) }, reset: reset,
             renewal: renewal
@@ -121,6 +129,11 @@ struct StoppedDrive: DriveCaller {
                 subject: .base(entry.container, entry.path), path: entry.path, message: entry.error.message,
                 since: entry.error.since)
         }
+        let held = try await index.index.heldDeletes(naming: 10).map { held in
+            DriveStatus.Held(
+                side: .device, provider: configuration.providerName(of: held.container), count: held.count,
+                paths: held.first.map { WirePath(configuration.root(of: held.container).appending($0)) })
+        }
         let limits = configuration.cache
         let used = limits.isEmpty ? nil : try await index.index.spaceUse().here
         let names = [configuration.defaultProvider?.name] + configuration.separateContainers.map(\.provider)
@@ -129,8 +142,8 @@ struct StoppedDrive: DriveCaller {
             items: counts.items,
             pending: PendingCounts(
                 upload: counts.pendingUploads, delete: counts.pendingDeletes, rename: counts.pendingRenames),
-            conflicts: counts.conflicts, heldDeletions: try await index.index.heldDeletes(),
-            errors: DriveStatus.Problem.list(errors),
+            conflicts: counts.conflicts, heldDeletions: held.reduce(0) { $0 + $1.count }, held: held,
+            errors: DriveStatus.Problem.list(errors), errorsMore: DriveStatus.Problem.more(errors),
             providers: names.compactMap { $0.flatMap(configuration.provider(named:)) }.map {
                 DriveStatus.Provider(name: $0.name, url: $0.url, online: false)
             }, lacksMimeDatabase: !TypeCatalog.system.database.isInstalled,

@@ -40,6 +40,8 @@ struct Sync: AsyncParsableCommand {
         if json { try Output.json(outcome) }
         for message in outcome.messages { Output.message(message) }
         for problem in outcome.errors { Output.message("\(problem.path.path): \(problem.message)") }
+        if let more = outcome.errorsMore { Output.message("and \(more) more errors") }
+        for held in outcome.held ?? [] { held.words.forEach { Output.message($0) } }
         if let message = Self.summary(outcome) { Output.message(message) }
         let code = Self.exitCode(outcome.end)
         if code != 0 { throw ExitCode(code) }
@@ -59,9 +61,12 @@ struct Sync: AsyncParsableCommand {
         return switch outcome.end {
         case .clean: nil
         case .unresolved:
-            "\(outcome.conflicts) conflicts and \(outcome.errors.count) parked errors remain; see `quire status`"
+            "\(outcome.conflicts) conflicts and \(outcome.errors.count + (outcome.errorsMore ?? 0)) parked errors remain; see "
+                + "`quire status`"
         case .deletesHeld:
-            "deletions are held back because so much is missing at once; `quire sync --confirm-deletes` carries them out"
+            outcome.held == nil
+                ? "deletions are held back because so much is missing at once; `quire sync --confirm-deletes` carries them out"
+                : "deletions are held back because so much is missing at once"
         case .unreachable: "a provider is unreachable; \(pending)"
         case .timedOut: "time is up; \(pending)"
         case .paused: "the drive is paused; \(pending)"

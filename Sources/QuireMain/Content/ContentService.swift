@@ -53,7 +53,8 @@ struct ContentService: Service {
         for await _ in later.signals {
             // Cancelled: the stream ends.
             try? await Task.sleep(for: later.pause)
-            index.handBackContent(later.take(Self.page))
+            let due = later.take(Self.page)
+            if !due.isEmpty { index.handBackContent(due) }
         }
     }
 

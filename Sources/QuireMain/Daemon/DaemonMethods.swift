@@ -157,7 +157,8 @@ extension DriveParts {
         return DriveStatus(
             home: home.location.home, mountpoint: mount.mountpoint, device: configuration.deviceName, state: .mounted,
             items: items, pending: PendingCounts(status.pending), conflicts: status.conflicts.count,
-            heldDeletions: status.heldDeletions, errors: errors,
+            heldDeletions: status.heldDeletions, held: status.held.map(DriveStatus.Held.init), errors: errors,
+            errorsMore: DriveStatus.Problem.more(status.errors),
             providers: providers(status.engines), passthrough: mount.isPassthrough,
             rescanning: index.index.rescanProgress.isActive,
             lacksMimeDatabase: !TypeCatalog.system.database.isInstalled, space: space.map(DriveStatus.Space.init),

@@ -63,7 +63,8 @@ struct DriveParts: Sendable {
             providerName: { configuration.providerName(of: $0) },
             transfer: { late.transfer($0) }, transfers: { late.transfers() },
             progress: { late.progress($0) }, arrived: { late.arrived($0) },
-            containerName: { configuration.displayName(of: $0) })
+            containerName: { configuration.displayName(of: $0) },
+            waiting: { try await late.waiting($0.id).map { DriveStatus.Waiting($0) } })
         try mountpoint.make()
         // Asked of the mount itself it would be the daemon that answers.
         let shown = DrivePaths.realPath(mountpoint.path) ?? mountpoint.path

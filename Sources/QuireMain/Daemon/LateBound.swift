@@ -39,6 +39,9 @@ final class LateSync: ContentSource {
     /// How much is here of an item that comes as it is read; nil where nothing has come.
     func arrived(_ item: ItemID) -> ByteCount? { service?.arrived(item) }
 
+    /// What an item waits for; nil before there is anybody to ask.
+    func waiting(_ item: ItemID) async throws -> WaitingUpload? { try await service?.waiting(item) }
+
     /// What is under way for items.
     func transfers() -> [ItemID: ItemState] {
         let transfers = service?.transfers.current ?? []

@@ -80,15 +80,25 @@ actor LiveSetup {
         try await gate.run { @Sendable in try await self.renew(change, commit) }
     }
 
-    private func renew(_ change: SecretRenewal.Change, _ commit: @Sendable () async throws -> Void) async throws {
+    private func renew(
+        _ change: SecretRenewal.Change, _ commit: @escaping @Sendable () async throws -> Void
+    ) async throws {
         var following = running
         following.setSecretPlace(change.place, of: change.provider)
+        if let url = change.url { following.setURL(url, of: change.provider) }
         let containers = try factory.containers(following, renewed: change)
+        let (binding, before) = (ProviderBinding(index: index, stores: factory.stores), running)
+        let keep = { @Sendable () async throws in
+            try await commit()
+            if let url = change.url, let former = before.provider(named: change.provider) {
+                try await binding.follow(former, to: url, before)
+            }
+        }
         // One that keeps nothing yet has no engine that would have to begin anew.
         if containers.contains(where: { $0.providerName == change.provider }) {
-            try await sync.replaceContainers(containers, after: commit)
+            try await sync.replaceContainers(containers, after: keep)
         } else {
-            try await commit()
+            try await keep()
         }
         running = following
     }

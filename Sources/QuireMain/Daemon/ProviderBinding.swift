@@ -111,6 +111,21 @@ struct ProviderBinding: Sendable {
         return nil
     }
 
+    /// Has what a provider keeps be known at the URL that it has from then on, where the same store is: what is known of that stays.
+    /// While no engine runs.
+    ///
+    /// Should this end halfway, the next start finds the same store at another URL (`settle`).
+    func follow(_ provider: Configuration.Provider, to url: String, _ configuration: Configuration) async throws {
+        guard url != provider.url else { return }
+        if let identity = try await known(of: provider, configuration) { try stores.note(identity, at: url) }
+        var next = provider
+        next.url = url
+        for container in try await containers(of: provider, configuration) {
+            guard let binding = try await binding(of: container), binding.url == provider.url else { continue }
+            try await bind(container, to: next, identity: binding.identity)
+        }
+    }
+
     /// Has whatever store is found at a provider's URL next be the one that the containers are kept by. Nothing is known of
     /// it: what is here goes there, and what is there comes here.
     ///

@@ -113,7 +113,8 @@ struct SyncMethods: Sendable {
         let status = await sync.status()
         var report = SyncReport(
             end: .clean, pending: PendingCounts(status.pending), conflicts: status.conflicts.count,
-            errors: DriveStatus.Problem.list(status.errors), messages: words)
+            errors: DriveStatus.Problem.list(status.errors), errorsMore: DriveStatus.Problem.more(status.errors),
+            held: status.held.map(DriveStatus.Held.init), messages: words)
         switch result {
         case .settled: break
         case .unresolved(_, _, let held): report.end = held > 0 ? .deletesHeld : .unresolved
@@ -160,6 +161,9 @@ extension PendingCounts {
 extension DriveStatus.Problem {
     /// Most problems that one message names.
     private static let limit = 200
+
+    /// How many are not named.
+    static func more(_ errors: [ParkedChange]) -> Int { max(0, errors.count - limit) }
 
     static func list(_ errors: [ParkedChange]) -> [DriveStatus.Problem] {
         errors.prefix(limit).map { error in

@@ -99,13 +99,16 @@ struct DriveSetup: Sendable {
         let name = change.provider
         let former = try location.configuration.read()?.configuration.provider(named: name)?.secretPlace ?? .file
         let place = try await secrets.keep(change.secret, of: name, in: change.place)
-        guard place != former else { return [] }
-        _ = try await takingBack(place, of: name) { () throws(QuireError) in
+        guard place != former || change.url != nil else { return [] }
+        // One that took the place of the former one is not taken back: that is gone.
+        _ = try await takingBack(place == former ? nil : place, of: name) { () throws(QuireError) in
             try location.configuration.update { configuration throws(QuireError) in
                 guard configuration.provider(named: name) != nil else { throw .noProvider(named: name) }
                 configuration.setSecretPlace(place, of: name)
+                if let url = change.url { configuration.setURL(url, of: name) }
             }
         }
+        guard place != former else { return [] }
         // The new one is in use by now.
         do throws(QuireError) { try await secrets.remove(of: name, in: former) } catch { return [error.description] }
         return []
@@ -195,6 +198,11 @@ extension Configuration {
         for index in providers.indices where providers[index].name == name {
             providers[index].secretPlace = place == .service ? place : nil
         }
+    }
+
+    /// Has a provider be found at another URL.
+    mutating func setURL(_ url: String, of name: String) {
+        for index in providers.indices where providers[index].name == name { providers[index].url = url }
     }
 
     /// Adds a provider at a URL where none is yet.

@@ -21,10 +21,25 @@ struct DriveView: Sendable {
     var arrived: @Sendable (ItemID) -> ByteCount? = { _ in nil }
     /// What people know a container by.
     var containerName: @Sendable (ContainerID) -> String = { $0.rawValue }
+    /// What an item waits for; nil where that is nothing, or not known.
+    var waiting: @Sendable (CatalogEntry) async throws -> DriveStatus.Waiting? = { _ in nil }
 
     /// How one item stands, what happened before the call included.
     func status(at path: RelativePath) async throws -> ItemStatus {
         status(try await entry(at: path))
+    }
+
+    /// The same, with what it waits for.
+    func explainedStatus(at path: RelativePath) async throws -> ItemStatus {
+        let entry = try await entry(at: path)
+        var status = status(entry)
+        status.waiting =
+            try await waiting(entry)
+            ?? entry.error.map { .init(path: WirePath(path), reason: "parked", message: $0, until: nil) }
+        if status.waiting?.reason == WaitingUpload.Reason.held.rawValue {
+            status.waiting?.message = DriveStatus.Held.remedy(.provider, status.provider)
+        }
+        return status
     }
 
     /// Items below a directory that satisfy all conditions, in parts; returns their number.

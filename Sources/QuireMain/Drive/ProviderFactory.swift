@@ -75,6 +75,11 @@ extension Configuration {
         return own ?? defaultProvider?.name ?? ""
     }
 
+    /// Where a container lies on the drive.
+    func root(of container: ContainerID) -> RelativePath {
+        containers.first { $0.id == container }.map { RelativePath([$0.name]) } ?? .root
+    }
+
     /// What people know a container by: its directory's name, and the default one by who keeps it.
     func displayName(of container: ContainerID) -> String {
         containers.first { $0.id == container }.map { "\($0.name)" } ?? providerName(of: container)

@@ -49,7 +49,7 @@ struct ProviderTrial: Sendable {
     }
 
     /// What a provider can do, in a few words.
-    private static func words(_ capabilities: ProviderCapabilities, hasQuota: Bool) -> String {
+    static func words(_ capabilities: ProviderCapabilities, hasQuota: Bool) -> String {
         let writes =
             switch capabilities.conditionalWrites {
             case .atomic: "atomic"
@@ -62,8 +62,8 @@ struct ProviderTrial: Sendable {
             if capabilities.tellsChanges { return "yes" }
             return capabilities.announcements ? "among Quire's devices" : "no"
         }
-        return "conditional writes: \(writes); times and modes: \(yes(capabilities.attributes)); symbolic links: "
-            + "\(yes(capabilities.symlinks)); earlier versions: \(yes(capabilities.earlierVersions)); change journal: "
+        return "conditional writes: \(writes); resumable uploads: \(yes(capabilities.resumableUploads)); "
+            + "times and modes: \(yes(capabilities.attributes)); symbolic links: \(yes(capabilities.symlinks)); earlier versions: \(yes(capabilities.earlierVersions)); change journal: "
             + "\(journal(capabilities)); "
             + "quota: \(yes(hasQuota)); longest name: \(capabilities.longestName) bytes" + folds(capabilities.folding)
     }

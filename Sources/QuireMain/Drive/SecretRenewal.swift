@@ -9,6 +9,8 @@ struct SecretRenewal: Sendable {
         /// In no message and no log.
         let secret: String
         let place: SetupMethods.SecretPlace
+        /// The provider's URL from then on, which names another access key; nil where it stays.
+        var url: String?
     }
 
     /// The configuration that the drive runs with, or would.
@@ -32,12 +34,18 @@ struct SecretRenewal: Sendable {
         guard let provider = await configuration().provider(named: asked.name) else {
             throw QuireError.noProvider(named: asked.name)
         }
-        let url = try QuireProviders.ProviderURL(provider.url)
+        var url = try QuireProviders.ProviderURL(provider.url)
         try Self.requireSecret(of: provider.name, url)
         try ProviderSecrets.check(asked.secret)
+        if let key = asked.accessKey { url = try url.withAccessKey(key) }
+        if let other = await configuration().providers.first(where: { $0.url == "\(url)" && $0.name != provider.name })
+        {
+            throw QuireError(.usage, "\(other.name) is at \(url) already", remedy: "Give another access key")
+        }
         try await trial(url, asked.secret, try await known(provider))
         return Change(
-            provider: provider.name, secret: asked.secret, place: asked.secretPlace ?? provider.secretPlace ?? .file)
+            provider: provider.name, secret: asked.secret, place: asked.secretPlace ?? provider.secretPlace ?? .file,
+            url: "\(url)" == provider.url ? nil : "\(url)")
     }
 
     /// - Throws: `.usage` where Quire keeps no secret for what is at the URL.

@@ -7,7 +7,9 @@ struct ViewMethods: Sendable {
 
     func addMethods(to methods: inout MethodTable) {
         let view = view
-        methods.on(ItemMethods.PathStatus.self) { target, _ in try await view.status(at: target.path.path) }
+        methods.on(ItemMethods.PathStatus.self) { target, _ in
+            try await view.explainedStatus(at: target.path.path)
+        }
         methods.on(ItemMethods.Info.self) { target, _ in try await view.info(at: target.path.path) }
         methods.on(ItemMethods.Tag.self) { change, _ in .init(tags: try await view.changeTags(change)) }
         methods.on(ItemMethods.Find.self) { query, context in

@@ -19,7 +19,9 @@ enum StatusText {
         if let paused = status.paused { lines.append(row("Paused", pause(paused))) }
         if let space = status.space { lines.append(row("Space", self.space(space))) }
         if status.conflicts > 0 { lines.append(row("Conflicts", "\(status.conflicts) (see `quire conflicts`)")) }
-        if let held = status.heldDeletions, held > 0 {
+        if let held = status.held {
+            for held in held { lines += zip(["Held", ""], held.words).map(row) }
+        } else if let held = status.heldDeletions, held > 0 {
             let what = held == 1 ? "1 deletion" : "\(held) deletions"
             lines.append(row("Held", "\(what), until `quire sync --confirm-deletes` says that they are meant"))
         }
@@ -27,6 +29,7 @@ enum StatusText {
         for problem in status.errors {
             lines.append(row("Error", "\(problem.path.path): \(problem.message) (since \(problem.since))"))
         }
+        if let more = status.errorsMore { lines.append(row("", "and \(more) more errors")) }
         if status.lacksMimeDatabase ?? false {
             lines.append(
                 row("Types", "by common extensions only: no MIME database is installed (package shared-mime-info)"))
@@ -44,7 +47,8 @@ enum StatusText {
         return lines
     }
 
-    private static func words(_ waiting: DriveStatus.Waiting) -> String {
+    /// `the provider is full, tried again at 09:05 (…)`.
+    static func words(_ waiting: DriveStatus.Waiting) -> String {
         let words =
             switch waiting.reason {
             case "settling": "was changed a moment ago"
@@ -54,6 +58,8 @@ enum StatusText {
             case "offline": "the provider is offline"
             case "paused": "the drive is paused"
             case "uploading": "on its way"
+            case "held": "missing at the provider with much else, and kept here"
+            case "stopped": "no daemon serves the drive: `quire mount`"
             default: "in the queue"
             }
         let again = ["parked", "full"].contains(waiting.reason) ? waiting.until : nil
@@ -78,9 +84,10 @@ enum StatusText {
 
     private static func size(_ bytes: Int64) -> ByteCount { ByteCount(max(0, bytes)) }
 
-    /// One item's: its state and path.
+    /// One item's: its state and path, and below that what it waits for.
     static func item(_ status: ItemStatus) -> String {
-        status.state.rawValue.padded(to: 12) + status.path.path.description
+        let line = status.state.rawValue.padded(to: 12) + status.path.path.description
+        return status.waiting.map { "\(line)\n" + "".padded(to: 12) + words($0) } ?? line
     }
 
     /// `2 uploads, 1 deletion`, or `nothing`.

@@ -15,7 +15,7 @@ struct SecretFiles: Sendable {
         let descriptor = open(path(name), O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
         guard descriptor >= 0 else {
             if errno == ENOENT { return nil }
-            throw failure("cannot read", name)
+            throw failure("cannot read", name, isLost: true)
         }
         defer { close(descriptor) }
         var status = stat()
@@ -23,11 +23,12 @@ struct SecretFiles: Sendable {
         guard status.st_mode & 0o077 == 0 else {
             throw QuireError(
                 .failed, "others may read \(path(name)), which holds a secret",
-                remedy: "chmod 600 \(path(name)), and change the secret")
+                remedy: "chmod 600 \(path(name)), change the secret at the server, and give the new one: "
+                    + "`quire provider secret \(name)`")
         }
         var bytes = [UInt8](repeating: 0, count: Self.limit)
         let count = read(descriptor, &bytes, bytes.count)
-        guard count >= 0 else { throw failure("cannot read", name) }
+        guard count >= 0 else { throw failure("cannot read", name, isLost: true) }
         return String(decoding: bytes.prefix(count).prefix { $0 != 0x0A }, as: UTF8.self)
     }
 
@@ -49,7 +50,9 @@ struct SecretFiles: Sendable {
     /// A provider's name is letters, digits, `-` and `_`.
     private func path(_ name: String) -> String { "\(directory)/\(name)" }
 
-    private func failure(_ what: String, _ name: String) -> QuireError {
-        QuireError(.failed, "\(what) \(path(name)): \(String(cString: strerror(errno)))")
+    private func failure(_ what: String, _ name: String, isLost: Bool = false) -> QuireError {
+        QuireError(
+            .failed, "\(what) \(path(name)): \(String(cString: strerror(errno)))",
+            remedy: isLost ? "Give the secret again: `quire provider secret \(name)`" : nil)
     }
 }

@@ -51,12 +51,13 @@ struct SecretService: Sendable {
             if let words = Self.words(found) { throw silent(attributes, words) }
             throw QuireError(
                 .notFound, "the Secret Service keeps no secret of \(attributes.provider) any more",
-                remedy: "Give it again with `\(command("store --label=Quire", attributes))`")
+                remedy: "Give it again: `quire provider secret \(attributes.provider)`")
         }
         guard lines.contains(where: { $0.hasPrefix("secret = ") }) else {
             throw QuireError(
                 .temporary, "the keyring that keeps the secret of \(attributes.provider) is locked",
-                remedy: "Unlock it, as by logging in to the desktop")
+                remedy: "Unlock it, as by logging in to the desktop; or have a file keep it: "
+                    + "`quire provider secret \(attributes.provider) --secret-in file`")
         }
         let answer = try run(["lookup"] + attributes.arguments)
         guard answer.status == 0, !answer.output.isEmpty else {
@@ -77,7 +78,8 @@ struct SecretService: Sendable {
                 .unavailable,
                 "the Secret Service does not keep the secret of \(attributes.provider): "
                     + (Self.words(answer) ?? "it gave no reason"),
-                remedy: "Unlock the keyring, or have a file of mode 0600 keep it with --secret-in file")
+                remedy: "Unlock the keyring, or have a file of mode 0600 keep it: --secret-in file, also of "
+                    + "`quire provider secret \(attributes.provider)`")
         }
     }
 

@@ -32,7 +32,7 @@ package struct S3Abilities: Sendable, Hashable {
             conditionalWrites: createsOnce && replacesChecked && (deletesChecked || removesByVacancy)
                 ? .atomic : .detected,
             stableIdentifiers: false, directoryMoves: false, symlinks: false, attributes: false, arbitraryNames: false,
-            earlierVersions: keepsVersions, folding: folding)
+            resumableUploads: copiesChecked, earlierVersions: keepsVersions, folding: folding)
     }
 
     /// An entity tag as the store wants it.

@@ -6,7 +6,7 @@ package import QuireCore
 package struct S3Account: Sendable, Hashable, CustomStringConvertible {
     private let endpoint: HTTPOrigin
     /// The access key; nil where the environment or AWS's credentials file has it.
-    package let user: String?
+    package private(set) var user: String?
     private let bucket: String
     /// Without slashes at its ends.
     private let prefix: String
@@ -42,6 +42,19 @@ package struct S3Account: Sendable, Hashable, CustomStringConvertible {
         isVirtualHost = style == "virtual"
         profile = url.options["profile"]
         pin = url.pin
+    }
+
+    /// The same place for another access key.
+    ///
+    /// - Throws: `.usage` where none is in the URL, and for what cannot be one.
+    package func withAccessKey(_ key: String) throws(QuireError) -> S3Account {
+        guard user != nil else { throw Self.wrong("it names no access key, which the environment or a file has then") }
+        guard !key.isEmpty, key.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else {
+            throw QuireError(.usage, "\"\(key)\" is no access key", remedy: "Take it as the store shows it")
+        }
+        var account = self
+        account.user = key
+        return account
     }
 
     /// The URL, in one form for one account.

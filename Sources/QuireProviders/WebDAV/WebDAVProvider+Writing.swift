@@ -14,6 +14,9 @@ extension WebDAVProvider {
     /// as nothing that others may have written must get this checksum: a pull compares what is there with what was sent.
     /// A server that tells no versions of what it has written is believed by the size.
     ///
+    /// Of another size it is what the server made of it, where no other device can have written: under a lock, or where the
+    /// version is the one that was sent. Another program's write in that moment is taken for that, too: both are kept.
+    ///
     /// - Parameter checksum: asked when the body was sent.
     func put(
         _ path: RelativePath, _ body: HTTPRequest.Body, _ attributes: RemoteAttributes, _ expecting: Precondition,
@@ -32,17 +35,15 @@ extension WebDAVProvider {
                     try await confirm()
                 }
                 var after = try await self.write(path, body, sent, over: before)
-                if before?.item.version == after.version, self.abilities.isTimeBased {
+                if before?.item.version == after.item.version, self.abilities.isTimeBased {
                     // The server's dates are another clock's than its times of change: once more, when that has gone on.
                     try await self.client.clock.pause(DAVSecond.length)
-                    before = try await self.expect(path, .version(after.version))
+                    before = try await self.expect(path, .version(after.item.version))
                     let again = if let sent { try await self.stage(body, path, as: sent.path) } else { Staged?.none }
                     try await confirm()
                     after = try await self.write(path, body, again, over: before)
                 }
-                guard after.kind == .file, after.size == size else { throw ProviderError.refused(path) }
-                after.checksum = checksum()
-                return try await self.stamped(after, attributes)
+                return try await self.stamped(try self.taken(after, size, checksum()), attributes)
             }
         } catch {
             if let staged { await client.discard(staged.path) }
@@ -144,12 +145,36 @@ extension WebDAVProvider {
         let version: ProviderVersion?
     }
 
+    /// What is there after a write.
+    private struct Published: Sendable {
+        var item: RemoteItem
+        /// Whether it has the version that was sent; nil where the server does not tell which that was.
+        var isSent: Bool?
+    }
+
+    /// What was published, as this device's: with the checksum of what was sent, or as what the server made of that.
+    private func taken(
+        _ after: Published, _ size: ByteCount, _ checksum: ContentChecksum?
+    ) throws(ProviderError) -> RemoteItem {
+        var item = after.item
+        if item.kind == .file, item.size == size, after.isSent != false {
+            item.checksum = checksum
+            return item
+        }
+        guard item.kind == .file, item.size != size, abilities.locks || after.isSent == true else {
+            throw ProviderError(
+                .conditionFailed,
+                "\(item.path) is not what was sent: \(size.bytes) bytes were, and \(item.size.bytes) are at the server now. "
+                    + "Another device has written it, or the server changes what it is sent", isTaken: true)
+        }
+        item.checksum = nil
+        return item
+    }
+
     /// Publishes content and looks at what is there then.
-    ///
-    /// - Throws: `.conditionFailed` also where that has another version than what was sent.
     private func write(
         _ path: RelativePath, _ body: HTTPRequest.Body, _ staged: Staged?, over before: DAVFinding?
-    ) async throws(ProviderError) -> RemoteItem {
+    ) async throws(ProviderError) -> Published {
         let answer: HTTPAnswer
         let version: ProviderVersion?
         if let staged {
@@ -163,10 +188,8 @@ extension WebDAVProvider {
             version = abilities.written(answer)
         }
         guard answer.isSuccess else { throw try await refusal(answer, path, "written") }
-        guard let after = try await look(path)?.item, version == nil || version == after.version else {
-            throw ProviderError.refused(path)
-        }
-        return after
+        guard let after = try await look(path)?.item else { throw ProviderError.refused(path) }
+        return Published(item: after, isSent: version.map { $0 == after.version })
     }
 
     /// What was staged; sent once more where its version is that of what it is to replace, and made of size and second.

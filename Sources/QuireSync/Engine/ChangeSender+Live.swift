@@ -60,8 +60,9 @@ extension ChangeSender {
         guard let checksum = sealed.withLock({ $0 }) else {
             throw SyncFailure(.park, "\(path): the provider published content that it was not allowed to")
         }
-        acknowledge(local, item, checksum: checksum, fingerprint: file.fingerprint, sent: attributes)
-        context.recentUploads.note(item.version, now: context.clock.uptime())
+        try await arrived(
+            local, item,
+            as: SentContent(size: size, checksum: checksum, fingerprint: file.fingerprint, attributes: attributes))
     }
 
     /// Agrees to what was read, if it is one state of the document, and makes durable what is about to be sent.

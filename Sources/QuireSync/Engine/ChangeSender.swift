@@ -262,7 +262,7 @@ extension ChangeSender {
     }
 
     /// What is open for writing stays changed, though it is at the provider as it was: it is not sent again as it is.
-    private func noteOpen(_ local: LocalEntry, _ sent: Fingerprint) {
+    func noteOpen(_ local: LocalEntry, _ sent: Fingerprint) {
         guard context.committer.isOpenForWriting(inode: local.fingerprint.inode) else { return }
         context.openUploads[local.id] = sent
     }
@@ -315,10 +315,12 @@ extension ChangeSender {
         let item = try await uploading(local, snapshot.size) { () throws(ProviderError) in
             try await put(snapshot, at: path, attributes, expecting: expecting)
         }
-        acknowledge(local, item, checksum: snapshot.checksum, fingerprint: snapshot.fingerprint, sent: attributes)
-        context.recentUploads.note(item.version, now: context.clock.uptime())
         context.restless.remove(local.id)
-        noteOpen(local, snapshot.fingerprint)
+        try await arrived(
+            local, item,
+            as: SentContent(
+                size: snapshot.size, checksum: snapshot.checksum, fingerprint: snapshot.fingerprint,
+                attributes: attributes))
     }
 
     private func put(
@@ -355,9 +357,11 @@ extension ChangeSender {
         do {
             let item = try await body()
             context.providerRoom.fitted(size)
+            context.takenUploads.settle(local.id)
             arrived = true
             return item
         } catch {
+            if error.isTaken { context.takenUploads.note(local.id) }
             if error.code == .noSpace {
                 context.providerRoom.refused(size, clock: context.clock, limit: context.settings.longestBackoff)
             }

@@ -116,6 +116,9 @@ package struct IndexedDrive: SyncIndex {
     package func unreadPlaces() -> [UnreadPlace] { index.unreadPlaces }
     package func rescanFinished() async { _ = await index.rescanFinished() }
     package func heldDeletions() async throws -> Int { try await index.heldDeletes() }
+    package func heldDeletions(naming limit: Int) async throws -> [HeldDeletes] {
+        try await index.heldDeletes(naming: limit)
+    }
     package func confirmDeletions() async throws -> Int { try await index.confirmDeletes(marks: marks()) }
 
     package func strandedPlaceholders() async throws -> [StrandedPlaceholder] {
@@ -212,6 +215,6 @@ extension IndexedItem {
     fileprivate init(_ item: IndexItem) {
         self.init(
             entry: LocalEntry(item, path: item.path), container: item.container, drivePath: item.path, base: item.base,
-            isPinned: item.isPinned, isMoved: item.difference.contains(.moved))
+            isPinned: item.isPinned, isMoved: item.difference.contains(.moved), since: item.since)
     }
 }

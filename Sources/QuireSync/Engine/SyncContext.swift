@@ -101,6 +101,7 @@ struct SyncContext: Sendable {
     let openQuestions = OpenQuestions()
     let openMoves = OpenMoves()
     let recentUploads = RecentUploads()
+    let takenUploads = TakenUploads()
     let foundStore = FoundStore()
     let turn = InstallationTurn()
     let commits = BindingGate()
@@ -249,6 +250,14 @@ struct SyncContext: Sendable {
                 StoreEvent.Acknowledgement(
                     item: item, base: base, fingerprint: fingerprint,
                     writersOpen: committer.isOpenForWriting(inode: fingerprint.inode), known: known)))
+    }
+
+    /// Records what the provider has in place of an item, which stays to be sent over it.
+    func acknowledgeChanged(_ item: ItemID, _ base: BaseRecord, fingerprint: Fingerprint) {
+        // As of a file that is being written, of which no fingerprint says that it is at the provider.
+        index.record(
+            .acknowledged(
+                StoreEvent.Acknowledgement(item: item, base: base, fingerprint: fingerprint, writersOpen: true)))
     }
 
     /// The record of what was sent, as the provider has it. What it keeps no attributes of has those that were sent.

@@ -122,6 +122,16 @@ final class SyncEngine: Sendable {
         return count
     }
 
+    /// What is missing at the provider and held here: how much, and the places of the first, by path.
+    func heldDeletions(naming limit: Int) -> (count: Int, first: [RelativePath]) {
+        let held = state.withLock { $0.held }
+        let paths = held.map(\.path).sorted { $0.bytes.lexicographicallyPrecedes($1.bytes) }
+        return (held.count, Array(paths.prefix(limit)))
+    }
+
+    /// Whether a document is among that.
+    func isHeld(_ base: BaseRecord) -> Bool { state.withLock { $0.held.contains(HeldDeletion(base)) } }
+
     /// How the provider stands.
     var status: EngineStatus {
         state.withLock { state in

@@ -76,6 +76,8 @@ package protocol SyncIndex: StoreEventSink {
     /// Deletions that wait for `confirmDeletions`, because too much was missing at the rescan to believe it, or because a
     /// placeholder elsewhere needs what they would delete.
     func heldDeletions() async throws -> Int
+    /// The same by container, with so many of each named.
+    func heldDeletions(naming limit: Int) async throws -> [HeldDeletes]
     /// Has them go on, but for those of what a placeholder needs; how many go on.
     func confirmDeletions() async throws -> Int
     /// The placeholders that need something whose deletion is held.
@@ -122,10 +124,12 @@ package struct IndexedItem: Sendable, Hashable {
     package var isPinned: Bool
     /// It lies in another directory than the base's, or has another name.
     package var isMoved: Bool
+    /// When it was last changed here.
+    package var since: FileTime
 
     package init(
         entry: LocalEntry, container: ContainerID, drivePath: RelativePath, base: BaseRecord?, isPinned: Bool,
-        isMoved: Bool
+        isMoved: Bool, since: FileTime
     ) {
         self.entry = entry
         self.container = container
@@ -133,6 +137,7 @@ package struct IndexedItem: Sendable, Hashable {
         self.base = base
         self.isPinned = isPinned
         self.isMoved = isMoved
+        self.since = since
     }
 
     /// Whether this device has something in it that the provider has not: content, or its place.

@@ -17,12 +17,12 @@ extension UnitApplier {
         return outcome
     }
 
+    /// Where the provider made something else of what this device sent (`ChangeSender.arrived`), the version stays as the others
+    /// do; where it is not certain that nobody else wrote that, as long as the user keeps it.
     private func keepSent(_ unit: TreeUnit) async throws(SyncFailure) -> KeptVersions.Version? {
-        guard let local = unit.local, let base = unit.base, local.content == .asBase, local.facts.kind == .file,
-            local.facts.size > 0,
-            context.recentUploads.isMissing(
-                base.version, isRemoved: unit.remote == nil, now: context.clock.uptime())
-        else { return nil }
+        guard let local = unit.local, local.facts.kind == .file, local.facts.size > 0 else { return nil }
+        let isTaken = context.takenUploads.isRepeated(local.id)
+        guard isTaken || local.content == .asBase && isGone(unit) else { return nil }
         let (path, tree, staging) = (context.drivePath(local.path), context.tree, context.staging)
         let (versions, now) = (context.environment.versions, context.clock.now)
         context.logger.notice(
@@ -31,8 +31,27 @@ extension UnitApplier {
         return try await context.store { () throws(StoreError) in
             let snapshot = try Snapshot.take(tree, path, staging: staging, now: now)
             let version = try versions.keep(snapshot, of: local.id, origin: path, now: now())
-            try versions.markDiscardable(version)
+            if !isTaken { try versions.markDiscardable(version) }
             return version
         }
+    }
+
+    /// Whether what this device has sent is nowhere at the provider.
+    private func isGone(_ unit: TreeUnit) -> Bool {
+        guard let base = unit.base else { return false }
+        if let remote = unit.remote, remote.version == base.version, remote.size.bytes != base.size { return true }
+        return context.recentUploads.isMissing(
+            base.version, isRemoved: unit.remote == nil, now: context.clock.uptime())
+    }
+
+    /// The unit planned to get what the provider has, where that has made a conflict copy, too, into something else: another copy
+    /// would become one as well, and so on.
+    func withoutEnd(_ unit: TreeUnit) -> TreeUnit {
+        guard unit.plan == [.moveAside, .createLocal], let local = unit.local, let remote = unit.remote,
+            local.facts.kind == .file, remote.kind == .file, context.takenUploads.isRepeated(local.id)
+        else { return unit }
+        var unit = unit
+        unit.plan = [.updateLocal]
+        return unit
     }
 }

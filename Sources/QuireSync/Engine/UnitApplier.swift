@@ -28,7 +28,8 @@ struct UnitApplier: Sendable {
     func apply(_ unit: TreeUnit) async -> UnitOutcome {
         let result: Result<UnitOutcome, SyncFailure>
         do throws(SyncFailure) {
-            result = .success(try await followed(unit.plan == [.compare] ? try await compared(unit) : unit))
+            let unit = unit.plan == [.compare] ? try await compared(unit) : unit
+            result = .success(try await followed(withoutEnd(unit)))
         } catch {
             result = .failure(error)
         }
@@ -152,7 +153,10 @@ extension UnitApplier {
             }
         }
         // What was here of the version before.
-        if outcome == .done { context.arriving.drop(local.id) }
+        if outcome == .done {
+            context.arriving.drop(local.id)
+            context.takenUploads.settle(local.id)
+        }
         return outcome
     }
 

@@ -30,6 +30,7 @@ import QuireCore
 ///               changed here      changed there     changed in both
 /// place         moveRemote        moveLocal         same place, or there in transit: followMove; else moveLocal (remote wins)
 /// content       upload            updateLocal       equal: as attributes; unknown: compare; else moveAside, createLocal
+/// (what the provider made of this device's own version is nobody's change: upload)
 /// attributes    pushAttributes    applyAttributes   equal: adopt; else applyAttributes, field by field, remote wins (tags: merged)
 /// neither, but another version: adopt
 /// ```
@@ -170,6 +171,7 @@ extension SyncPlanner {
 
     private static func mergeContent(_ base: BaseState, _ local: LocalState, _ remote: RemoteState) -> [SyncStep] {
         switch (local.content == .changed, contentChanged(base, remote)) {
+        case (true, true) where isRemade(base, remote): return [.upload(expecting: remote.version)]
         case (true, true):
             // The provider's version is another, its content perhaps not: that would be no conflict.
             if remote.facts.checksum == nil, sameContent(base.facts, remote.facts) == nil, base.facts.checksum != nil {
@@ -202,6 +204,12 @@ extension SyncPlanner {
         guard remote.facts.kind != .directory else { return false }
         let isSame = sameContent(base.facts, remote.facts)
         return base.version == remote.version ? isSame == false : isSame != true
+    }
+
+    /// Whether the provider has made other content of what it was sent from here, under the version that this was acknowledged
+    /// with. Versions that are made of sizes tell sizes apart.
+    private static func isRemade(_ base: BaseState, _ remote: RemoteState) -> Bool {
+        base.version == remote.version && base.facts.kind == .file && base.facts.size != remote.facts.size
     }
 
     /// Whether a directory of the same name was made in the place of the base's, as far as versions tell.

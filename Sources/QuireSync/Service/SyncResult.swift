@@ -33,6 +33,18 @@ package struct SyncStatus: Sendable, Hashable {
     package var engines: [EngineStatus] = []
     /// Deletions that wait for `quire sync --confirm-deletes`: what is missing here is kept at the providers, or the other way.
     package var heldDeletions = 0
+    /// The same by who misses them.
+    package var held: [HeldDeletionsReport] = []
     /// Until when the drive is paused; nil while it is not.
     package var pauseEnd: PauseEnd?
+}
+
+/// Documents that are missing on one side, so many at once that their deletion is held on the other.
+package struct HeldDeletionsReport: Sendable, Hashable {
+    /// Whether they are missing on this device, and stay at the provider; else the other way.
+    package var isMissingHere: Bool
+    package var providerName: String
+    package var count: Int
+    /// The first of them, below the drive's root.
+    package var first: [RelativePath]
 }

@@ -310,13 +310,39 @@ package final class SyncService: Sendable {
                 ParkedChange(stranded, providerName: engine(of: stranded.container)?.context.container.providerName)
             }
             status.conflicts = try await environment.index.conflictCopies()
-            status.heldDeletions = try await environment.index.heldDeletions()
-            for engine in status.engines { status.heldDeletions += engine.heldDeletions }
+            status.held = try await heldDeletions()
+            status.heldDeletions = status.held.reduce(0) { $0 + $1.count }
         } catch {
             logger.info("the index cannot be read", metadata: ["error": "\(error)"])
             status.doubt = status.doubt ?? "the index cannot be read: \(error)"
         }
         return status
+    }
+}
+
+extension SyncService {
+    /// How many held deletions are named of each container.
+    private static let namedHeld = 10
+
+    private func heldDeletions() async throws -> [HeldDeletionsReport] {
+        var reports: [HeldDeletionsReport] = []
+        for engine in engines {
+            let container = engine.context.container
+            let (count, first) = engine.heldDeletions(naming: Self.namedHeld)
+            guard count > 0 else { continue }
+            reports.append(
+                HeldDeletionsReport(
+                    isMissingHere: false, providerName: container.providerName, count: count,
+                    first: first.map(engine.context.drivePath)))
+        }
+        for held in try await environment.index.heldDeletions(naming: Self.namedHeld) {
+            let context = engine(of: held.container)?.context
+            reports.append(
+                HeldDeletionsReport(
+                    isMissingHere: true, providerName: context?.container.providerName ?? "\(held.container)",
+                    count: held.count, first: held.first.map { context?.drivePath($0) ?? $0 }))
+        }
+        return reports
     }
 }
 
@@ -337,7 +363,7 @@ extension ParkedChange {
     }
 
     /// A placeholder that was moved to where it cannot have its content.
-    fileprivate init(_ stranded: StrandedPlaceholder, providerName: String?) {
+    init(_ stranded: StrandedPlaceholder, providerName: String?) {
         let place = providerName.map { "\(stranded.container) (at \($0))" } ?? "\(stranded.container)"
         self.init(
             subject: .item(stranded.id), path: stranded.path,

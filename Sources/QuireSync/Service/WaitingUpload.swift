@@ -21,6 +21,8 @@ package struct WaitingUpload: Sendable, Hashable {
         case uploading
         /// Others are before it.
         case queued
+        /// It is missing at the provider with much else, and stays here until the user says that it was deleted.
+        case held
     }
 
     /// Below the drive's root.
@@ -42,6 +44,48 @@ extension SyncService {
         return found
     }
 
+    /// What one document waits for; nil where that is nothing, or it goes to no provider. Reads the index, asks no provider.
+    package func waiting(_ id: ItemID) async throws -> WaitingUpload? {
+        let index = environment.index
+        guard let item = try await index.item(id), let engine = engine(of: item.container) else { return nil }
+        let (context, path) = (engine.context, item.drivePath)
+        if let place = index.unreadPlaces().first(where: { $0.covers(path) }) {
+            return WaitingUpload(path: path, reason: .parked, message: place.message)
+        }
+        if let base = item.base, engine.isHeld(base) { return WaitingUpload(path: path, reason: .held) }
+        let subject = ParkedSubject.item(id)
+        var messages: [ParkedSubject: String] = [:]
+        for parked in try await index.parked(context.container.id) where parked.subject == subject {
+            messages[subject] = parked.message
+        }
+        let isPending = try await !index.pending(of: [subject], in: item.container).isEmpty
+        var waiting = WaitingUpload(path: path, reason: .queued)
+        guard isPending else {
+            guard let message = messages[subject] else { return try await stranded(id) ?? refused(path) }
+            park(&waiting, subject, message, context)
+            return waiting
+        }
+        let change = PendingChange(
+            local: item.entry, base: item.base, isMoved: item.isMoved, attributesChanged: false, since: item.since)
+        explain(&waiting, change, context, engine.status, messages, context.clock.now())
+        return waiting
+    }
+
+    /// A placeholder that was moved to where it cannot have its content.
+    private func stranded(_ id: ItemID) async throws -> WaitingUpload? {
+        let found = try await environment.index.strandedPlaceholders().first { $0.id == id }
+        return found.map { stranded in
+            let name = engine(of: stranded.container)?.context.container.providerName
+            let parked = ParkedChange(stranded, providerName: name)
+            return WaitingUpload(path: parked.path, reason: .parked, message: parked.message)
+        }
+    }
+
+    /// A download that there was no room for.
+    private func refused(_ path: RelativePath) -> WaitingUpload? {
+        space.refusal(of: path).map { WaitingUpload(path: path, reason: .parked, message: $0) }
+    }
+
     private func waitingUploads(_ engine: SyncEngine, limit: Int) async throws -> [WaitingUpload] {
         let context = engine.context
         let now = context.clock.now()
@@ -61,6 +105,14 @@ extension SyncService {
         }
     }
 
+    private func park(
+        _ waiting: inout WaitingUpload, _ subject: ParkedSubject, _ message: String, _ context: SyncContext
+    ) {
+        let retry = context.retries.retry(of: subject, now: context.clock.uptime())
+        (waiting.reason, waiting.message) = (retry?.isFull == true ? .full : .parked, message)
+        waiting.until = retry?.pause.map { context.clock.now().advanced(by: $0) }
+    }
+
     private func explain(
         _ waiting: inout WaitingUpload, _ change: PendingChange, _ context: SyncContext, _ status: EngineStatus,
         _ parked: [ParkedSubject: String], _ now: FileTime
@@ -73,9 +125,7 @@ extension SyncService {
         } else if let message = status.message {
             (waiting.reason, waiting.message) = (.offline, message)
         } else if let subject = change.subject, let message = parked[subject] {
-            let retry = context.retries.retry(of: subject, now: context.clock.uptime())
-            (waiting.reason, waiting.message) = (retry?.isFull == true ? .full : .parked, message)
-            waiting.until = retry?.pause.map { now.advanced(by: $0) }
+            park(&waiting, subject, message, context)
         } else if let local = change.local, local.content == .changed,
             !context.providerRoom.mayTry(ByteCount(local.facts.size), now: context.clock.uptime())
         {

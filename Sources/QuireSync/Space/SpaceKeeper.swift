@@ -251,6 +251,9 @@ final class SpaceKeeper: Sendable {
         return SyncFailure(.park, "\(path): \(message)", errno: ENOSPC)
     }
 
+    /// Why the document at a path was not brought; nil where nothing was refused. Below the drive's root.
+    func refusal(of path: RelativePath) -> String? { state.withLock { $0.refused[path]?.message } }
+
     private func forgetRefusals(_ figures: SpaceFigures) {
         let (limits, emptied) = (limits, figures.emptied)
         state.withLock { state in

@@ -148,11 +148,15 @@ extension DAVStandIn.State {
         guard nodes[path]?.isCollection != true else { return ("405 Method Not Allowed", "") }
         let isNew = nodes[path] == nil
         if !isNew, request.fields["if-none-match"] == "*" { return ("412 Precondition Failed", "") }
-        guard write(path, request.body) else { return ("409 Conflict", "") }
+        guard write(path, remade(path, request.body)) else { return ("409 Conflict", "") }
         if let written = manners.writtenTag {
             fields.append("ETag: \"\(written == .another ? "w" : "")\(nodes[path]?.tag ?? 0)\"")
         }
         return (isNew ? "201 Created" : "204 No Content", "")
+    }
+
+    private func remade(_ path: String, _ text: String) -> String {
+        path.hasSuffix(".docx") ? text + (manners.officeMark ?? "") : text
     }
 
     private mutating func stamp(_ request: DAVStandInRequest) -> Answer {
@@ -186,6 +190,9 @@ extension DAVStandIn.State {
             return ("207 Multi-Status", multistatus(refusal("\(request.path)/\(name)")))
         }
         guard move(request.path, to: destination) else { return ("409 Conflict", "") }
+        if manners.officeMark != nil, destination.hasSuffix(".docx"), let sent = nodes[destination]?.content {
+            write(destination, remade(destination, String(decoding: sent, as: UTF8.self)))
+        }
         if manners.movesRetag, nodes[destination]?.isCollection == false {
             tag += 1
             nodes[destination]?.tag = tag

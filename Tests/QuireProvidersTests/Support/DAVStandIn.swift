@@ -114,6 +114,8 @@ final class DAVStandIn: Sendable {
         var oddTimes = false
         /// What it tells of its data with the account's root; nil where it tells nothing.
         var fingerprint: String?
+        /// What is added to office documents that come by PUT or MOVE; nil where they are left as they are.
+        var officeMark: String?
         /// The entity tag that a PUT is answered with; nil for none.
         var writtenTag: WrittenTag?
     }

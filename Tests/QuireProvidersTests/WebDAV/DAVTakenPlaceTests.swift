@@ -105,6 +105,55 @@ struct DAVTakenPlaceTests {
     }
 }
 
+@Suite("WebDAV servers that change what they are sent")
+struct DAVRemadeTests {
+    typealias Manners = DAVStandIn.Manners
+
+    private static func manners(
+        locks: Bool = false, isStaged: Bool = false, tag: DAVStandIn.WrittenTag? = nil
+    ) -> Manners {
+        Manners(
+            halfRefusal: isStaged ? "413 Content Too Large" : nil, locks: locks, officeMark: " and more",
+            writtenTag: tag)
+    }
+
+    private func put(
+        _ manners: Manners
+    ) async throws -> (DAVStandIn, WebDAVProvider, Result<RemoteItem, ProviderError>) {
+        let server = try DAVStandIn(manners)
+        let provider = server.provider()
+        _ = try await provider.connect(expected: nil)
+        do throws(ProviderError) {
+            return (server, provider, .success(try await provider.putText("sent", at: "a.docx")))
+        } catch {
+            return (server, provider, .failure(error))
+        }
+    }
+
+    @Test(
+        "Where nobody else can have written, what is there is what the server made of it, without a checksum",
+        arguments: [manners(tag: .listed), manners(locks: true), manners(locks: true, isStaged: true)])
+    func certain(manners: Manners) async throws {
+        let (server, provider, result) = try await put(manners)
+        let item = try result.get()
+        #expect(item.size == ByteCount(13) && item.checksum == nil)
+        // In place of the checksum.
+        #expect(server.with { $0.nodes["a.docx"]?.stamp }?.contains(" - ") == true)
+        let seen = try await provider.item(at: "a.docx")
+        #expect(seen?.version == item.version && seen?.checksum == nil && seen?.mtime == item.mtime)
+    }
+
+    @Test(
+        "Where another device may have written it is refused, told as taken, with both sizes",
+        arguments: [manners(), manners(isStaged: true), manners(isStaged: true, tag: .listed)])
+    func uncertain(manners: Manners) async throws {
+        let (_, _, result) = try await put(manners)
+        let error = #expect(throws: ProviderError.self) { try result.get() }
+        #expect(error?.code == .conditionFailed && error?.isTaken == true)
+        #expect(error?.message.contains("4 bytes were, and 13 are at the server now") == true)
+    }
+}
+
 @Suite("What a MOVE of a WebDAV server has brought")
 struct DAVFindingTests {
     private static func found(
