@@ -25,12 +25,19 @@ extension EndToEnd {
                 let atServer = kept.split(separator: "\n").first ?? ""
                 print(
                     "\(server): QUIRE_SEED=\(crew.seed), \(crew.done) of \(operations) operations, "
-                        + "\(found) (without kept versions: \(atServer)), \(crew.troubles), worked \(Int(worked)) s, "
+                        + "\(found) (without kept versions: \(atServer)), \(crew.troubles), "
+                        + "\(crew.ended) waited for in vain, worked \(Int(worked)) s, "
                         + "in all \(Int(Date().timeIntervalSince(begun))) s")
                 if kept != found { print(kept, try crew.requests(about: kept), separator: "\n") }
                 guard found.contains(" lost 0 unreadable 0") else {
                     throw Trouble("\(found)\n\(try crew.requests(about: found))")
                 }
+                // That nothing was lost says little where little was done, or little of it could be lost.
+                #expect(crew.done >= operations)
+                let book = try Crew.Book(found)
+                #expect(book.promised >= operations / 50, "\(found)")
+                #expect(book.written >= operations / 5 && book.elsewhere >= operations / 100, "\(found)")
+                #expect(crew.ended * 10 <= crew.done, "patience ended in \(crew.ended) operations")
             }
         }
 
@@ -51,7 +58,9 @@ extension EndToEnd {
                 // Devices keep as versions what a server loses of what they have just sent.
                 let found = try await crew.ledger(countsVersions: conditions)
                 print("\(server) \(conditions ? "with" : "without") conditions: QUIRE_SEED=\(crew.seed), \(found)")
-                #expect(found.hasPrefix("promised ") && found.contains(" lost 0 ") == conditions, "\(found)")
+                #expect(found.contains(" lost 0 ") == conditions, "\(found)")
+                // Each device wrote some in each round.
+                #expect(try Crew.Book(found).written >= 9, "\(found)")
             }
         }
 
@@ -88,9 +97,26 @@ private final class Crew: @unchecked Sendable {
     private var reader: Drive?
     /// Operations that did something.
     var done = 0
+    /// Those that were waited for in vain, as without a way to the server.
+    var ended = 0
     private var rounds = 0
     /// How often what went wrong.
     var troubles: [String: Int] = [:]
+
+    /// How much the ledger says, whatever was lost.
+    struct Book {
+        var written: Int
+        /// By devices that had read it, and had not written it.
+        var elsewhere: Int
+        var promised: Int
+
+        init(_ found: String) throws {
+            guard let words = found.firstMatch(of: /^written (\d+) replaced \d+ elsewhere (\d+) promised (\d+) lost/),
+                let written = Int(words.1), let elsewhere = Int(words.2), let promised = Int(words.3)
+            else { throw Trouble("no ledger: \(found)") }
+            (self.written, self.elsewhere, self.promised) = (written, elsewhere, promised)
+        }
+    }
 
     init(seed: Int, account: StorageServers.Account, workspace: Workspace) {
         self.seed = seed
@@ -111,7 +137,7 @@ private final class Crew: @unchecked Sendable {
         while done < operations, rounds < most {
             rounds += 1
             let round = rounds
-            let ends = try await withThrowingTaskGroup(of: Int.self) { group in
+            let ends = try await withThrowingTaskGroup(of: (done: Int, ended: Int).self) { group in
                 for device in drives.indices {
                     group.addTask { [self] in
                         var random = SeededRandom(seed: UInt64(seed * 1000 + round * 10 + device))
@@ -120,9 +146,10 @@ private final class Crew: @unchecked Sendable {
                         return try await done
                     }
                 }
-                return try await group.reduce(0, +)
+                return try await group.reduce((0, 0)) { ($0.0 + $1.done, $0.1 + $1.ended) }
             }
-            done += ends
+            done += ends.0
+            ended += ends.1
             var random = SeededRandom(seed: UInt64(seed * 1000 + round * 10 + 9))
             for device in drives.indices { try await mend(device, &random) }
         }
@@ -147,13 +174,17 @@ private final class Crew: @unchecked Sendable {
         for drive in drives { try await drive.quire("resume").require(0) }
     }
 
-    private func operate(_ verb: String, _ device: Int, _ round: Int, _ count: Int) async throws -> Int {
+    private func operate(
+        _ verb: String, _ device: Int, _ round: Int, _ count: Int
+    ) async throws -> (done: Int, ended: Int) {
         let drive = drives[device]
         let arguments = [
             verb, drive.mountpoint, book(drive), drive.name, "\(seed * 1000 + round)", "\(count)",
         ]
         let text = try await drive.python("ledger.py", arguments, limitSeconds: 120).succeed()
-        return Int(text.trimmingCharacters(in: .whitespacesAndNewlines)) ?? 0
+        let numbers = text.split(whereSeparator: \.isWhitespace).compactMap { Int($0) }
+        guard numbers.count == 2 else { throw Trouble("ledger.py says \(text)") }
+        return (numbers[0], numbers[1])
     }
 
     /// Nothing, a way that is cut, bad weather, or the end of the daemon, for the rest of the round.

@@ -16,10 +16,13 @@ struct FolderProbe {
     var versions = FolderVersion()
     /// How long after its mtime a file may be written again with the same mtime.
     var granularity: Int64 = Fingerprint.racyWindowNanoseconds
+    /// What stamps its files; nil where none can be made.
+    var clock: FolderClock?
 
     /// Where a try fails for lack of room or rights, the answer is what a Linux filesystem usually can.
     init(_ session: borrowing FolderSession) {
         let directory = session.temporary.descriptor
+        clock = FolderClock(session)
         birthTimes = session.marker.birth != nil
         versions = FolderVersion(filesystemOf: session.root.descriptor)
         var limits = statvfs()

@@ -53,7 +53,7 @@ extension FolderProvider {
             guard moved else { throw ProviderError.refused(path) }
             try self.sync(target.parent, destination)
             try self.sync(source, path)
-            guard let item = try self.settledItem(destination, target.name, in: target.parent) else {
+            guard let item = try self.settledItem(destination, target.name, in: target.parent, session) else {
                 throw ProviderError(.failed, "\(destination) was moved away at once by another program")
             }
             return item

@@ -24,7 +24,7 @@ extension FolderProvider {
                 return self.versions.item(path, try Self.facts(of: session.root, path))
             }
             guard let parent = try session.parent(of: path) else { return nil }
-            guard let item = try self.settledItem(path, name, in: parent) else { return nil }
+            guard let item = try self.settledItem(path, name, in: parent, session) else { return nil }
             return try self.isListed(path, name, in: parent) ? item : nil
         }
     }
@@ -143,18 +143,21 @@ extension FolderProvider {
 
     /// The item at `name` once its version is sure to change with the next write; nil where nothing that is listed is.
     func settledItem(
-        _ path: RelativePath, _ name: FileName, in parent: borrowing OpenFile
+        _ path: RelativePath, _ name: FileName, in parent: borrowing OpenFile, _ session: borrowing FolderSession
     ) throws(ProviderError) -> RemoteItem? {
         let directory = parent.descriptor
         return try ErrnoTranslation.about(path, "read") { () throws(SystemFailure) in
             for attempt in 0..<3 {
+                let begun = FolderClock.Moment.now()
                 guard let facts = try SystemCalls.status(at: directory, name), facts.kind.isSynced else { return nil }
                 let target =
                     facts.kind == .symlink
                     ? try name.withCString { (text) throws(SystemFailure) in
                         try SystemCalls.readSymlink(at: directory, text, size: facts.size)
                     } : nil
-                guard self.isRacy(facts) else { return self.versions.item(path, facts, target: target) }
+                guard facts.kind == .file, self.isRacy(facts.mtime, since: begun, session) else {
+                    return self.versions.item(path, facts, target: target)
+                }
                 if attempt == 2 { return self.versions.item(path, facts, version: self.versions.unsettled(facts)) }
                 self.waitUntilSettled(facts.mtime)
             }
@@ -167,11 +170,12 @@ extension FolderProvider {
     private func digest(
         _ session: borrowing FolderSession, _ cancellation: Cancellation
     ) throws(ProviderError) -> ListingDigest? {
-        let (now, granularity, versions) = (SystemCalls.now(), granularity, versions)
+        let (begun, clock, granularity, versions) = (FolderClock.Moment.now(), clock, granularity, versions)
         var walk = try FolderWalk(
             root: session.root, cancellation: cancellation, hooks: hooks, inodesStay: versions.inodesStay
         ) { entry in
-            FolderVersion.isRacy(entry.facts, now: now, granularity: granularity)
+            entry.facts.kind == .file
+                && clock.isRacy(entry.facts.mtime, since: begun, until: .now(), granularity: granularity)
                 ? nil : versions.item(entry.path, entry.facts, target: entry.target)
         }
         return try walk.digest()
@@ -180,17 +184,18 @@ extension FolderProvider {
     private func list(
         _ session: borrowing FolderSession, _ cancellation: Cancellation
     ) throws(ProviderError) -> [RemoteItem] {
+        let begun = FolderClock.Moment.now()
         var walk = try FolderWalk(
             root: session.root, cancellation: cancellation, hooks: hooks, inodesStay: versions.inodesStay)
         let entries = try walk.run()
-        let (now, granularity, versions) = (SystemCalls.now(), granularity, versions)
+        let versions = versions
         var items = walk.unseen
         items.reserveCapacity(entries.count)
         for entry in entries {
-            if FolderVersion.isRacy(entry.facts, now: now, granularity: granularity) {
+            if entry.facts.kind == .file, isRacy(entry.facts.mtime, since: begun, session) {
                 try cancellation.check()
                 guard let name = entry.path.name, let parent = try session.parent(of: entry.path) else { continue }
-                if let item = try settledItem(entry.path, name, in: parent) { items.append(item) }
+                if let item = try settledItem(entry.path, name, in: parent, session) { items.append(item) }
             } else {
                 items.append(versions.item(entry.path, entry.facts, target: entry.target))
             }
@@ -198,15 +203,20 @@ extension FolderProvider {
         return items
     }
 
-    func isRacy(_ facts: FileFacts) -> Bool {
-        FolderVersion.isRacy(facts, now: SystemCalls.now(), granularity: granularity)
+    /// Whether what has that mtime may be changed again without its mtime changing.
+    ///
+    /// - Parameter since: before that was looked at.
+    func isRacy(_ mtime: FileTime, since: FolderClock.Moment, _ session: borrowing FolderSession) -> Bool {
+        let (now, granularity) = (FolderClock.Moment.now(), granularity)
+        guard clock.isRacy(mtime, since: since, until: now, granularity: granularity) else { return false }
+        guard clock.isVague(at: now, granularity: granularity) else { return true }
+        setClock(session)
+        return clock.isRacy(mtime, since: since, until: now, granularity: granularity)
     }
 
     /// Waits until a write could no longer leave `mtime` as it is: at most twice `versionGranularity`.
     func waitUntilSettled(_ mtime: FileTime) {
-        let granularity = granularity
-        let age = SystemCalls.now().nanoseconds &- mtime.nanoseconds
-        if age.magnitude < granularity.magnitude { SystemCalls.sleep(nanoseconds: granularity - age) }
+        SystemCalls.sleep(nanoseconds: clock.timeToSettle(mtime, at: .now(), granularity: granularity))
     }
 
     static func facts(of file: borrowing OpenFile, _ path: RelativePath) throws(ProviderError) -> FileFacts {

@@ -47,9 +47,10 @@ extension FolderProvider: ThumbnailStorage {
             let descriptor = directory.descriptor
             let path = FolderSession.controlPath(FolderLayout.thumbnails)
             // Read first: what comes while the names are read is told the next time.
+            let begun = FolderClock.Moment.now()
             let facts = try Self.facts(of: directory, path)
             let next = "\(facts.inode)-\(facts.mtime.nanoseconds)"
-            if next == cursor, !self.isRacy(facts) { return nil }
+            if next == cursor, !self.isRacy(facts.mtime, since: begun, session) { return nil }
             var entries: [ThumbnailListing.Entry] = []
             try ErrnoTranslation.about(path, "listed") { () throws(SystemFailure) in
                 try DirectoryNames.forEach(in: descriptor) { text in

@@ -14,6 +14,7 @@ package final class FolderProvider: DocumentProvider {
     private struct State {
         var capabilities = FolderProbe.unprobed
         var granularity = Fingerprint.racyWindowNanoseconds
+        var clock = FolderClock()
         var versions = FolderVersion()
         var cutEndings: [UInt8] = []
         var identity: String?
@@ -48,6 +49,15 @@ package final class FolderProvider: DocumentProvider {
 
     /// See `versionGranularity`, in nanoseconds.
     var granularity: Int64 { state.withLock { $0.granularity } }
+
+    /// The clock that stamps the files there.
+    var clock: FolderClock { state.withLock { $0.clock } }
+
+    /// Looks at that clock anew.
+    func setClock(_ session: borrowing FolderSession) {
+        guard let found = FolderClock(session) else { return }
+        state.withLock { $0.clock = found }
+    }
 
     /// What versions are made of there.
     var versions: FolderVersion { state.withLock { $0.versions } }
@@ -120,12 +130,15 @@ package final class FolderProvider: DocumentProvider {
         let session = try FolderSession(root: root)
         let found = try identity(session)
         if let expected, expected != found { throw another(found) }
-        FolderSweep.run(
-            session, now: SystemCalls.now(), FolderVersion(filesystemOf: session.root.descriptor))
         let probe = probed(session)
+        // Another device's leftovers are as old as the clock says that has stamped them. What cannot be written to is not swept.
+        if let clock = probe.clock {
+            FolderSweep.run(session, now: clock.found, FolderVersion(filesystemOf: session.root.descriptor))
+        }
         state.withLock { state in
             state.capabilities = probe.capabilities
             state.granularity = probe.granularity
+            state.clock = probe.clock ?? FolderClock()
             state.versions = probe.versions
             state.cutEndings = probe.cutEndings
             state.identity = found

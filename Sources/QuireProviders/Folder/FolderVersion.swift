@@ -65,11 +65,6 @@ struct FolderVersion: Sendable, Hashable {
         return Self.joined(0x69, [facts.inode, UInt64(bitPattern: birth.nanoseconds)])
     }
 
-    /// Whether an entry so stamped may be written again without its stamp changing.
-    static func isRacy(_ facts: FileFacts, now: FileTime, granularity: Int64) -> Bool {
-        facts.kind == .file && (now.nanoseconds &- facts.mtime.nanoseconds).magnitude < granularity.magnitude
-    }
-
     func item(
         _ path: RelativePath, _ facts: FileFacts, target: [UInt8]? = nil, version: ProviderVersion? = nil,
         checksum: ContentChecksum? = nil

@@ -76,12 +76,15 @@ extension S3Client {
     }
 
     /// The uploads whose keys begin with `prefix` and that are not ended; the first thousand.
-    func uploads(_ prefix: [UInt8]) async throws(ProviderError) -> [Upload] {
+    func uploads(_ prefix: [UInt8]) async throws(ProviderError) -> [Upload] { try await listUploads(prefix).uploads }
+
+    /// The same, and whether there are no more.
+    func listUploads(_ prefix: [UInt8]) async throws(ProviderError) -> (uploads: [Upload], areAll: Bool) {
         let receiver = S3UploadsReader()
         let query = "prefix=\(PercentEncoding.encode(prefix))&uploads="
         let answer = try await read(HTTPRequest("GET", address.bucketTarget, query: query), receiver)
         guard answer.isSuccess else { throw error(answer, "the uploads in parts cannot be listed") }
-        return receiver.uploads
+        return (receiver.uploads, !receiver.isTruncated)
     }
 
     /// Ends an upload, if it has not ended.
@@ -142,6 +145,7 @@ private final class S3PartsReader: XMLReceiver {
 
 private final class S3UploadsReader: XMLReceiver {
     private(set) var uploads: [S3Client.Upload] = []
+    private(set) var isTruncated = false
     private var upload: S3Client.Upload?
 
     func begin(space: String, name: String) {
@@ -155,6 +159,7 @@ private final class S3UploadsReader: XMLReceiver {
             upload = nil
         case "Key": upload?.key = Array(text.utf8)
         case "UploadId": upload?.id = text
+        case "IsTruncated": isTruncated = text == "true"
         case "Initiated": upload?.begun = HTTPDate.parse(text) ?? .unknown
         default: break
         }

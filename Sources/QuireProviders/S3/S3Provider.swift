@@ -78,7 +78,7 @@ package final class S3Provider: DocumentProvider {
         }
         guard let identity = found?.identity else { throw presence.another(nil) }
         presence.found(identity)
-        await S3Sweep(client: client).run()
+        haste.found(begun: await S3Sweep(client: client).run())
         return identity
     }
 

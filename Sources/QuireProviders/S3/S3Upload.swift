@@ -4,8 +4,8 @@ import QuireCore
 
 /// Brings one document to a store.
 ///
-/// A large one goes with one request as long as the way to the store is quick (`S3Haste`). Else, and where it is very large, it
-/// goes in parts, to a name of Quire's own that its content gives, and is copied to its place under the condition: no store
+/// A large one goes with one request as long as the way to the store is quick (`S3Haste`). Else, and where it is very large, or
+/// was begun in parts, it goes in parts, one after the other, to a name of Quire's own that its content gives, and is copied to its place under the condition: no store
 /// publishes parts under a condition reliably. The store itself remembers the parts, so an upload that was cut goes on with
 /// the first part that is missing, whoever begins it again.
 ///
@@ -38,14 +38,15 @@ struct S3Upload: Sendable {
         let size = content.size.bytes
         if size > mostInOne { return try await inPlace() }
         guard size > Self.largeSize, abilities.copiesChecked else { return try await atOnce() }
-        if size <= Self.veryLargeSize, !haste.isSlow {
+        let name = FileName(unchecked: Array(content.checksum.description.utf8))
+        let staged = client.address.key(StoreLayout.temporary.appending(name))
+        if size <= Self.veryLargeSize, !haste.isSlow, await !isBegun(staged) {
             let answer = try await haste.attempt { (limit) async throws(ProviderError) in
                 try await atOnce(within: limit)
             }
             if let answer { return answer }
         }
-        let name = FileName(unchecked: Array(content.checksum.description.utf8))
-        let staged = client.address.key(StoreLayout.temporary.appending(name))
+        haste.begins(staged)
         var found = try await client.head(staged)
         if !isWhole(found) {
             let uploaded = try await inParts(staged, try await begun(staged), .none)
@@ -66,8 +67,18 @@ struct S3Upload: Sendable {
         }
         if answer.status == 404, try await client.head(staged).status == 404 { throw gone(answer) }
         // A refused copy is not tried again with the same content; one that failed is. What stays is swept another day.
-        if answer.isSuccess || answer.status == 412 { _ = try? await client.delete(staged) }
+        if answer.isSuccess || answer.status == 412 {
+            _ = try? await client.delete(staged)
+            haste.ended(staged)
+        }
         return answer
+    }
+
+    /// Whether some of the content is at the store, by an upload that was cut.
+    private func isBegun(_ staged: [UInt8]) async -> Bool {
+        if let isBegun = haste.isBegun(staged) { return isBegun }
+        if (try? await client.uploads(staged))?.contains(where: { $0.key == staged }) ?? false { return true }
+        return (try? await client.head(staged).isSuccess) ?? false
     }
 
     /// Another device with the same content has published what was staged, and removed it, or it was swept.

@@ -84,9 +84,16 @@ enum StorageServers {
         ).succeed()
     }
 
-    private static func signed(_ arguments: String...) async throws {
+    /// What a bucket answers to a query, as it is sent.
+    static func ask(_ account: Account, _ query: String) async throws -> String {
+        try await signed("\(account.address)?\(query)")
+    }
+
+    @discardableResult
+    private static func signed(_ arguments: String...) async throws -> String {
         let signature = ["curl", "-sSf", "--aws-sigv4", "aws:amz:us-east-1:s3", "-u", "quire:\(secret)"]
-        try await Command(arguments: signature + ["-H", "x-amz-content-sha256: UNSIGNED-PAYLOAD"] + arguments).succeed()
+        return try await Command(arguments: signature + ["-H", "x-amz-content-sha256: UNSIGNED-PAYLOAD"] + arguments)
+            .succeed()
     }
 
     @discardableResult

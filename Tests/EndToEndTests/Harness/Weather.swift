@@ -27,6 +27,8 @@ final class Weather: @unchecked Sendable {
     struct Count: Decodable, Sendable {
         var requests: Int
         var connections: Int
+        /// Requests that nothing more is heard of.
+        var silent: Int
         var faults: [String: Int]
     }
 

@@ -7,7 +7,9 @@ usage: ledger.py work DIRECTORY BOOK DEVICE SEED COUNT   so many random operatio
 Every document holds one text that nobody else ever writes. A text is in the book from the moment its fsync returned, and
 out of it as soon as somebody who has read it begins to replace or delete it. Whatever is in the book at the end must be,
 whole, in some file below the directories: a document, a conflict copy, or a kept version. `check` prints how many texts
-were promised, which are missing, which files could not be read, and what the books say of the missing ones.
+were written, how many of these were read whole by who then replaced or deleted them (and how many by another device than
+their writer's), how many are promised, which of those are missing, which files could not be read, and what the books say of
+the missing ones. `work` prints how many operations did something, and in how many patience ended.
 """
 import ctypes
 import errno
@@ -20,12 +22,14 @@ import time
 
 NAMES = ["a", "b", "c", "d.txt", "e e"]
 FEW = ["a", "b", "c"]
+# Of the documents that nobody else thinks of making.
+OWN = "own"
 # What is in one that somebody left, who had no patience, is promised to nobody.
 TEMPORARY = ".goutputstream-ledger"
 # Whoever waits for content that does not come in this time goes on with something else, as with Ctrl-C. What is promised by
 # then stays so, and nothing is promised that was not done.
 PATIENCE = 1.0
-DEEPEST, MOST_FILES = 3, 40
+DEEPEST, MOST_FILES = 3, 600
 NO_REPLACE = 1
 TEXT = re.compile(rb"<([\w.-]+) (\d+)>")
 OVER = (errno.ENOTCONN, errno.ECONNABORTED)
@@ -68,6 +72,19 @@ class Device:
     def new_path(self):
         return self.path(*(self.chance.choice(NAMES) for _ in range(self.chance.randint(1, DEEPEST))))
 
+    def new_document(self):
+        """Every other one at a name that all devices know, where they get in each other's way."""
+        if self.chance.randrange(2):
+            return self.new_path()
+        names = [self.chance.choice(NAMES) for _ in range(self.chance.randint(0, DEEPEST - 1))]
+        self.number += 1
+        return self.path(*names, f"{OWN}-{self.name}-{self.seed}-{self.number}")
+
+    def document(self, files):
+        """Every other one among the few that have such names."""
+        shared = [path for path in files if os.path.basename(path) in NAMES]
+        return self.chance.choice(shared if shared and self.chance.randrange(2) else files)
+
     def existing(self):
         files, directories = [], []
         for directory, below, names in os.walk(self.root):
@@ -88,7 +105,7 @@ class Device:
 
     def create(self, path=None):
         token, data = self.new_text()
-        file = os.open(path or self.new_path(), os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o644)
+        file = os.open(path or self.new_document(), os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o644)
         try:
             self.put(file, data)
             self.book.note("live", {token}, self.way("created", file))
@@ -160,7 +177,7 @@ class Device:
             return self.rename(self.chance.choice(directories), self.new_path())
         if kind == 10 and directories:
             return os.rmdir(self.chance.choice(directories))
-        path = self.chance.choice(files)
+        path = self.document(files)
         if kind == 11:
             return self.remove(path)
         if kind < 14:
@@ -174,18 +191,21 @@ class Device:
         return self.rewrite(path) if self.chance.randrange(2) else self.replace(path)
 
     def work(self, count, step):
-        """How many operations did something. Of those that make no sense, as of a name that is taken, others are tried."""
-        done, tries = 0, 0
+        """How many operations did something, and in how many patience ended. Of those that make no sense, as of a name that is
+        taken, others are tried."""
+        done, tries, ended = 0, 0, 0
         while done < count and tries < 6 * count:
             tries += 1
             try:
                 self.patiently(step)
                 done += 1
                 time.sleep(self.chance.uniform(0, 0.02))
+            except TimeoutError:
+                ended += 1
             except OSError as error:
                 if error.errno in OVER:
                     break
-        return done
+        return done, ended
 
     @staticmethod
     def patiently(step):
@@ -200,13 +220,17 @@ def impatient(*_):
     raise TimeoutError(errno.ETIMEDOUT, "waited long enough")
 
 
-def promised(books):
-    texts = {"live": set(), "gone": set()}
+def texts(books):
+    """All that were written, those of them that are gone, and those that other devices than their writers' removed."""
+    live, gone, elsewhere = set(), set(), set()
     for book in books:
+        device = os.path.basename(book).split(".")[0]
         for line in open(book):
             word, token, _ = line.split(maxsplit=2)
-            texts[word].add(token)
-    return texts["live"] - texts["gone"]
+            (live if word == "live" else gone).add(token)
+            if word == "gone" and token.split(".")[0] != device:
+                elsewhere.add(token)
+    return live, gone & live, elsewhere & live
 
 
 def check(books, directories):
@@ -220,9 +244,10 @@ def check(books, directories):
                         found |= tokens(file.read())
                 except OSError as error:
                     unreadable.append(f"{path}: {error.strerror}")
-    wanted = promised(books)
+    live, gone, elsewhere = texts(books)
+    wanted = live - gone
     lost = wanted - found
-    print(f"promised {len(wanted)} lost {len(lost)} unreadable {len(unreadable)}", *sorted(lost)[:50], *unreadable[:10])
+    print(f"written {len(live)} replaced {len(gone)} elsewhere {len(elsewhere)} promised {len(wanted)} lost {len(lost)} unreadable {len(unreadable)}", *sorted(lost)[:50], *unreadable[:10])
     for book in books:
         print(*(f"{os.path.basename(book)}: {line}" for line in open(book) if line.split()[1] in lost), sep="", end="")
 
@@ -234,7 +259,7 @@ def main():
     root, book, name, seed, count = sys.argv[2:7]
     signal.signal(signal.SIGALRM, impatient)
     device = Device(root, book, name, seed)
-    print(device.work(int(count), device.edit if sys.argv[1] == "edit" else device.step))
+    print(*device.work(int(count), device.edit if sys.argv[1] == "edit" else device.step))
 
 
 main()

@@ -66,8 +66,13 @@ struct S3UploadTests {
         }
     }
 
-    @Test("An upload that is cut at any step goes on where it was", arguments: stores)
-    func resumed(form: ProviderForm) async throws {
+    /// In what daemon an upload goes on that was cut.
+    enum Successor: CaseIterable { case same, next, nextOfStoreThatDoesNotTell }
+
+    @Test(
+        "An upload that is cut at any step goes on where it was, in the next daemon too", arguments: stores,
+        Successor.allCases)
+    func resumed(form: ProviderForm, successor: Successor) async throws {
         let store = try await S3TestStore(form.rawValue)
         let work = try TemporaryDirectory()
         let line = Line()
@@ -77,22 +82,36 @@ struct S3UploadTests {
         provider.haste.noteSlow()
         let content = Self.content(in: work)
         var document: RelativePath = "whole"
-        func put() async throws -> RemoteItem {
+        func put(_ provider: S3Provider) async throws -> RemoteItem {
             try await provider.put(document, content: content, attributes: Bench.attributes(), expecting: .absent)
         }
+        /// One that knows of a slow way, and of begun uploads, only what the store says.
+        func next() async throws -> S3Provider {
+            if successor == .same { return provider }
+            let next = store.provider { (request) throws(ProviderError) in try line.pass(request) }
+            line.cut(at: .max)
+            _ = try await next.connect(expected: nil)
+            if successor == .nextOfStoreThatDoesNotTell { next.haste.found(begun: nil) }
+            return next
+        }
         line.cut(at: .max)
-        _ = try await put()
+        _ = try await put(provider)
         let steps = line.requests.count
         #expect(line.parts == 3 && steps >= 8)
         // The last request removes what was staged.
         for step in 0..<steps - 1 {
             document = RelativePath([FileName(unchecked: Array("cut \(step)".utf8))])
             line.cut(at: step + 1)
-            #expect(await refusal { try await put() } == .unavailable)
+            #expect(await refusal { try await put(provider) } == .unavailable)
             let sent = line.parts
+            // The last was not sent.
+            let wasBegun = line.requests.dropLast().contains { $0.query == "uploads=" && $0.method == "POST" }
+            let next = try await next()
             line.cut(at: .max)
-            let item = try await put()
+            let item = try await put(next)
             #expect(sent + line.parts <= 4, "at most one part is sent again (step \(step))")
+            let whole = line.requests.count { $0.body.length == Int64(Self.large.count) }
+            #expect(whole == 0 || successor != .same && !wasBegun, "what was begun goes on (step \(step))")
             let target = work.appending("fetched \(step)")
             let fetched = try await provider.fetch(document, version: item.version, to: target) { _ in }
             #expect(fetched.checksum == content.checksum)

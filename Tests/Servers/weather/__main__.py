@@ -9,7 +9,7 @@ the Host field too: a drive's URL names the front, and signatures hold. It ends 
     {"set": NAME, "rules": […]}         its rules from now on (faults.py); none: good weather
     {"down": NAME}  {"up": NAME}        connections are refused, or taken again
     {"cut": NAME}                       its connections are reset
-    {"count": NAME}                     → {"requests": N, "connections": N, "faults": {NAME: N}}
+    {"count": NAME}                     → {"requests": N, "connections": N, "silent": N, "faults": {NAME: N}}
 """
 import asyncio
 import json
@@ -40,7 +40,9 @@ class Weather:
         if verb == "set":
             front.rules.set(command["rules"])
         elif verb == "count":
-            return {"requests": front.requests, "connections": front.connections, "faults": dict(front.rules.counts)}
+            return {
+                "requests": front.requests, "connections": front.connections, "silent": front.silent,
+                "faults": dict(front.rules.counts)}
         elif verb in ("up", "down"):
             await getattr(front, verb)()
         else:

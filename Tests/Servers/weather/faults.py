@@ -13,7 +13,9 @@ meet            the request waits, not longer, for one of another front that has
 strip           the request arrives without its conditions
 private-locks   locks are granted without asking the server: others do not see them
 date            the answer's Date is so many seconds off                               seconds
-silence         no answer, for ever
+silence         no answer, for ever; nothing is passed on
+silent-body     … half of the request's body is
+silent-answer   … the server does what was asked and answers
 reset-request   the connection is reset before anything was passed on
 reset-body      … after half of the request's body
 reset-answer    … after the server did what was asked and answered

@@ -28,6 +28,7 @@ class Front:
         self.locks = PrivateLocks()
         self.requests = 0
         self.connections = 0
+        self.silent = 0
         self.open = set()
         self.listener = None
         self.port = 0
@@ -90,8 +91,7 @@ class Connection:
         if "delay" in through:
             await asyncio.sleep(through["delay"].get("seconds", 0.2))
         if fault == "silence":
-            await self.reader.read(-1)
-            raise End
+            await self.silence()
         if fault == "reset-request":
             self.reset()
         if fault in ("status", "endless"):
@@ -105,7 +105,7 @@ class Connection:
                 request.put(name, None)
         if "private-locks" in through and await self.locked(request):
             return
-        await self.ask(request, half=fault == "reset-body", flips=fault == "flip-body")
+        await self.ask(request, fault)
         await self.answer(request, through, rule)
 
     def log(self, word, request, what):
@@ -127,8 +127,9 @@ class Connection:
             await self.send(answer)
         return True
 
-    async def ask(self, request, half, flips):
+    async def ask(self, request, fault):
         """Passes the request on; if that is wanted, with another byte in its body, or half of that, and then no more."""
+        half, flips = fault in ("reset-body", "silent-body"), fault == "flip-body"
         length = int(request[b"content-length"] or 0)
         await self.connect()
         self.upstream[1].write(request.encoded())
@@ -137,15 +138,15 @@ class Connection:
             if half and sent + len(data) > length // 2:
                 self.upstream[1].write(wire[:max(0, length // 2 - sent)])
                 await self.upstream[1].drain()
-                self.reset()
+                await self.stop(fault)
             sent += len(data)
             if flips and data and wire == data:
                 wire, flips = wire[:-1] + bytes([wire[-1] ^ 1]), False
             self.upstream[1].write(wire)
             await self.upstream[1].drain()
-        if half:
-            self.reset()
         await self.upstream[1].drain()
+        if half:
+            await self.stop(fault)
 
     async def pass_on(self, request, body):
         await self.connect()
@@ -165,7 +166,7 @@ class Connection:
             head.put(b"date", answers.date(through["date"].get("seconds", 3600)))
         has = has_body(head, request.method)
         until_close = has and head[b"content-length"] is None and head[b"transfer-encoding"] is None
-        if fault in ("reset-answer", "lost", "etag", "flip", "garbage"):
+        if fault in ("reset-answer", "silent-answer", "lost", "etag", "flip", "garbage"):
             await self.changed(request, head, rule, has, until_close)
         else:
             await self.stream(head, fault, has, until_close)
@@ -174,8 +175,8 @@ class Connection:
 
     async def changed(self, request, head, rule, has, until_close):
         body = await content(head, self.upstream[0], until_close) if has else b""
-        if rule["fault"] == "reset-answer":
-            self.reset()
+        if rule["fault"] in ("reset-answer", "silent-answer"):
+            await self.stop(rule["fault"])
         if rule["fault"] == "lost":
             return await self.send(answers.made(rule))
         if has:
@@ -212,6 +213,17 @@ class Connection:
     async def send(self, data):
         self.writer.write(data)
         await self.writer.drain()
+
+    async def stop(self, fault):
+        if fault.startswith("silent"):
+            await self.silence()
+        self.reset()
+
+    async def silence(self):
+        """Until the other end has had enough."""
+        self.front.silent += 1
+        await self.reader.read(-1)
+        raise End
 
     def reset(self):
         """Ends both connections at once, and this exchange with them."""
