@@ -6,6 +6,10 @@ import Testing
 @Suite(.timeLimit(.minutes(1))) struct ChangeFeedTests {
     /// Records in memory.
     private final class Records: ChangeRecordStore {
+        let keepsFirst: Bool
+
+        init(keepsFirst: Bool = true) { self.keepsFirst = keepsFirst }
+
         private let state = Lock((records: [Int: [UInt8]](), reads: 0, listings: 0))
 
         var reads: Int { state.withLock { $0.reads } }
@@ -21,7 +25,7 @@ import Testing
 
         func create(_ number: Int, _ bytes: [UInt8]) async throws(ProviderError) -> Bool {
             state.withLock { state in
-                guard state.records[number] == nil else { return false }
+                guard state.records[number] == nil || !keepsFirst else { return false }
                 state.records[number] = bytes
                 return true
             }
@@ -192,6 +196,38 @@ import Testing
         #expect(FeedCursor(found)?.position.number == 40 + count)
         #expect(try await look(found, two) == nil)
         #expect(try await look(found, self.feed()) == nil)
+    }
+
+    @Test("So it is where a device that has not noticed went on with the numbers")
+    func unnoticed() async throws {
+        let one = feed()
+        for _ in 0..<42 { try await one.announce(.paths(["a"])) }
+        let cursor = try await cursor()
+        for number in 31...42 { try await records.remove(number) }
+        try await one.announce(.paths(["b"]))
+        for feed in [one, self.feed()] {
+            let (news, position) = try await feed.news(after: try #require(FeedCursor(cursor)).position)
+            #expect(news.isEverything && position.number == 43)
+            let next = FeedCursor(position: position, listing: nil).cursor
+            let found = try #require(try await feed.setBack(before: cursor, next: next))
+            #expect(try await !feed.news(after: try #require(FeedCursor(found)).position).news.isEverything)
+            #expect(try await look(found, feed) == nil)
+        }
+    }
+
+    @Test("Where the second of two records of one number may stay, that tells of nothing")
+    func secondStays() async throws {
+        let records = Records(keepsFirst: false)
+        let pace = ListingPace(interval: .seconds(3600))
+        let (one, two) = (ChangeFeed(records, pace: pace), ChangeFeed(records, pace: pace))
+        for feed in [one, two] {
+            try await feed.announce(.paths(["a"]))
+            _ = try await records.create(1, ChangeRecord.paths(["b"]).bytes())
+            let (_, position) = try await feed.news(after: 0)
+            let cursor = FeedCursor(position: position, listing: nil).cursor
+            _ = try await records.create(1, ChangeRecord.paths(["c"]).bytes())
+            #expect(try await look(cursor, feed) == nil)
+        }
     }
 
     @Test("A gap before a record that is there is told once only")

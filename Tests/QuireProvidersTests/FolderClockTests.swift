@@ -75,7 +75,7 @@ struct FolderClockTests {
     func settling() {
         let wait = Self.clock.timeToSettle(
             Self.time(9 * Self.day + 3_000_000), at: Self.start, granularity: Self.granularity)
-        #expect(wait == 23_000_000)
+        #expect((23_000_000...23_010_000).contains(wait))
         #expect(!Self.isRacy(9 * Self.day + 3_000_000, after: wait, wait))
         #expect(
             Self.clock.timeToSettle(Self.time(10 * Self.day), at: Self.start, granularity: Self.granularity) == 0)

@@ -176,6 +176,84 @@ struct UploadsBesideTests {
         #expect(conflicts.count == 1 && memory.contents(at: "large") == Array("theirs".utf8))
     }
 
+    @Test("What is held stays held where an upload is in the way")
+    func held() async throws {
+        memory.edit { $0.write("d", .directory) }
+        let feed = FeedProvider(memory, through: faulty)
+        let device = try Device("one", provider: feed, clock: clock)
+        #expect(await device.sync() == .settled)
+        let documents: [RelativePath] = ["d/1", "d/2", "d/3"]
+        for path in documents { try device.write(path, "text") }
+        #expect(await device.sync() == .settled)
+        clock.advance(.seconds(7200))
+        memory.edit { tree in for path in documents { tree.remove(path) } }
+        feed.setBack()
+        _ = await device.sync()
+        #expect(await device.service.status().heldDeletions == 3)
+        let engine = try await begin(device, "d/large")
+        memory.edit { $0.move("d", to: "e") }
+        feed.expectListing()
+        #expect(await round(engine).pull?.isDone == false)
+        #expect(await device.service.status().heldDeletions == 3)
+        gate.open()
+        feed.expectListing()
+        _ = await device.sync()
+        feed.expectListing()
+        _ = await device.sync()
+        #expect(await device.service.status().heldDeletions == 3)
+        let names = Set(try device.listing().keys.compactMap(\.name))
+        #expect(names.isSuperset(of: documents.compactMap(\.name)))
+    }
+
+    @Test("What a listing told while it was in the way is asked for again when it has ended")
+    func toldAgain() async throws {
+        memory.edit { tree in
+            tree.write("d", .directory)
+            tree.write("d/doc", "content")
+        }
+        let feed = FeedProvider(memory, through: faulty)
+        let device = try Device("one", provider: feed, clock: clock)
+        #expect(await device.sync() == .settled)
+        let engine = try await begin(device, "d/large")
+        memory.edit { $0.move("d", to: "e") }
+        feed.expectListing()
+        #expect(await round(engine).pull?.isDone == false)
+        gate.open()
+        while !engine.context.transfers.current.isEmpty { await Task.yield() }
+        for _ in 0..<10 { _ = await round(engine) }
+        #expect(try Set(device.listing().keys) == ["e", "e/doc", "e/large"])
+    }
+
+    @Test("One that met another version is not sent again before that has been looked at")
+    func conflictFirst() async throws {
+        memory.edit { $0.write("large", "content") }
+        let device = try await device()
+        _ = try await device.open("large")
+        let engine = try await begin(device, "large")
+        memory.edit { $0.write("large", "theirs") }
+        let later = Gate()
+        faulty.inject(Fault(.put, .hold(later), path: "large", times: nil))
+        gate.open()
+        while !engine.context.transfers.current.isEmpty { await Task.yield() }
+        let report = await round(engine)
+        #expect(report.push.needsLook && report.pull?.isDone == true && faulty.count(.put) == 1)
+        #expect(memory.contents(at: "large") == Array("theirs".utf8))
+        #expect(await device.service.status().conflicts.count == 1)
+        later.open()
+    }
+
+    @Test("One that a pause broke off after it had arrived is found, whatever it is called by then")
+    func pausedLate() async throws {
+        let device = try await device()
+        _ = try await begin(device, "large", .holdAnswer(gate))
+        try await device.service.pause(until: .never)
+        while !device.service.transfers.current.isEmpty { await Task.yield() }
+        try device.rename("large", "other")
+        try await device.service.resume()
+        #expect(await device.sync() == .settled)
+        #expect(memory.items.map(\.path) == ["other"] && faulty.count(.put) == 1)
+    }
+
     enum Edit: CaseIterable {
         case written, removed, renamed, directoryRenamed, directoryRemoved
     }

@@ -69,7 +69,7 @@ final class ChangeFeed: Sendable {
         let made = number
         state.withLock { state in
             state.next = max(state.next ?? 0, made + 1)
-            state.own[made] = FeedPosition(made, of: bytes)
+            state.own[made] = position(made, of: bytes)
             if state.own.count > 4 * Self.kept { state.own = state.own.filter { $0.key > made - Self.kept } }
         }
         if made % Self.sweptEvery == 0 { await sweep(before: made - Self.kept) }
@@ -79,6 +79,11 @@ final class ChangeFeed: Sendable {
     private func sweep(before oldest: Int) async {
         guard let numbers = try? await store.numbers() else { return }
         for number in numbers where number < oldest { _ = try? await store.remove(number) }
+    }
+
+    /// Where the store may keep the second of two records that were created at one moment, a number says nothing of its record.
+    private func position(_ number: Int, of record: [UInt8]?) -> FeedPosition {
+        store.keepsFirst ? FeedPosition(number, of: record) : FeedPosition(number)
     }
 
     private func latest() async throws(ProviderError) -> Int { try await store.numbers().max() ?? 0 }
@@ -104,7 +109,7 @@ final class ChangeFeed: Sendable {
         if let counted = state.withLock({ $0.counted }), start - counted < Self.recount { return found }
         // Those after it may have been removed while this device was away: the listing has what they said.
         let latest = try await latest()
-        if latest > position.number { found.position = FeedPosition(latest, of: try await store.read(latest)) }
+        if latest > position.number { found.position = self.position(latest, of: try await store.read(latest)) }
         state.withLock { $0.counted = start }
         return found
     }
@@ -119,7 +124,7 @@ final class ChangeFeed: Sendable {
             [store] (number) async throws(ProviderError) in (number, try await store.read(number))
         }
         for (number, bytes) in records.sorted(by: { $0.0 < $1.0 }) {
-            if number == position.number { position = FeedPosition(number, of: bytes) }
+            if number == position.number { position = self.position(number, of: bytes) }
             guard count > 0, let bytes, case .changes(let changes) = ChangeRecord(reading: bytes) else { continue }
             for change in changes { news.changes[change.path] = change }
         }
@@ -133,6 +138,7 @@ final class ChangeFeed: Sendable {
     func news(
         after position: FeedPosition, through last: Int? = nil
     ) async throws(ProviderError) -> (news: News, position: FeedPosition) {
+        let known = position
         var position = position
         var news = News()
         while position.number < last ?? .max {
@@ -144,10 +150,10 @@ final class ChangeFeed: Sendable {
                 guard let bytes = try await store.read(next) else {
                     guard let last else { break }
                     news.isEverything = true
-                    position = FeedPosition(last, of: try await store.read(last))
+                    position = self.position(last, of: try await store.read(last))
                     break
                 }
-                position = FeedPosition(next, of: bytes)
+                position = self.position(next, of: bytes)
                 switch ChangeRecord(reading: bytes) {
                 case .everything: news.isEverything = true
                 case .changes(let changes): for change in changes { news.changes[change.path] = change }
@@ -156,6 +162,11 @@ final class ChangeFeed: Sendable {
         }
         let reached = position.number
         state.withLock { $0.next = max($0.next ?? 0, reached + 1) }
+        // Who knew nothing of it may have gone on with the numbers after the store was set back.
+        if reached > known.number, known.number > 0, reached < known.number + Self.kept {
+            let record = try await store.read(known.number)
+            if record.map({ known.isOther($0) == true }) ?? true { news.isEverything = true }
+        }
         if news.changes.count > Self.mostLooks { news.isEverything = true }
         return (news, position)
     }
@@ -178,7 +189,7 @@ final class ChangeFeed: Sendable {
         // What was read of the records from there on is older than this, too.
         if latest < next.position.number { next.listing = nil }
         let last = min(next.position.number, latest)
-        next.position = FeedPosition(last, of: last > 0 ? try await store.read(last) : nil)
+        next.position = self.position(last, of: last > 0 ? try await store.read(last) : nil)
         return next.cursor
     }
 

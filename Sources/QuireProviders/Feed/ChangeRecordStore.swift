@@ -2,6 +2,9 @@ import QuireCore
 
 /// Where a provider on the network keeps the numbered records of its changes.
 protocol ChangeRecordStore: Sendable {
+    /// Whether of two devices that create one record at the same moment one is always refused.
+    var keepsFirst: Bool { get }
+
     /// The record of that number; nil where there is none yet, or none any more.
     func read(_ number: Int) async throws(ProviderError) -> [UInt8]?
 

@@ -64,7 +64,9 @@ struct FolderClock: Sendable {
     func timeToSettle(_ mtime: FileTime, at moment: Moment, granularity: Int64) -> Int64 {
         guard isRacy(mtime, since: moment, until: moment, granularity: granularity) else { return 0 }
         let times = guesses(moment).map { $0.vagueness + granularity - ($0.time &- mtime.nanoseconds) }
-        return min(2 * granularity, times.filter { $0 <= 2 * (granularity + vagueness(moment)) }.max() ?? 0)
+        let time = times.filter { $0 <= 2 * (granularity + vagueness(moment)) }.max() ?? 0
+        // The guess is vaguer by then.
+        return min(2 * granularity, time + time / Self.drift * 2 + 1)
     }
 
     private func vagueness(_ moment: Moment) -> Int64 { error + max(0, moment.uptime - taken.uptime) / Self.drift }

@@ -7,6 +7,8 @@ struct S3ChangeRecords: ChangeRecordStore {
     /// is lost.
     let createsOnce: Bool
 
+    var keepsFirst: Bool { createsOnce }
+
     func read(_ number: Int) async throws(ProviderError) -> [UInt8]? {
         try await client.get(key(number), limit: ChangeRecord.limit)
     }

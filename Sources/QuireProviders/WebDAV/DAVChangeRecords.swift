@@ -5,6 +5,8 @@ struct DAVChangeRecords: ChangeRecordStore {
     let client: DAVClient
     let abilities: DAVAbilities
 
+    var keepsFirst: Bool { abilities.locks }
+
     func read(_ number: Int) async throws(ProviderError) -> [UInt8]? {
         try await client.get(StoreLayout.change(number), limit: ChangeRecord.limit)
     }

@@ -245,12 +245,12 @@ struct PullRound: Sendable {
         let inTheWay = occupied.units(of: found)
         total.isInTheWay = !inTheWay.isEmpty
         for (position, unit) in found.enumerated() {
-            let isTouched =
-                inTheWay.contains(position) || unit.base.map { context.touched.contains($0.path) } ?? false
+            let isTouched = unit.base.map { context.touched.contains($0.path) } ?? false
             let removal = isTouched ? nil : removal(unit, besides: total.believed)
             let isHeld = removal.map { holdsRemovals || held.contains($0) } ?? false
+            // What an upload is in the way of is held all the same.
             if isHeld, let removal { total.held.insert(removal) }
-            if isTouched || isHeld { withheld.append(unit) } else { units.append(unit) }
+            if isTouched || isHeld || inTheWay.contains(position) { withheld.append(unit) } else { units.append(unit) }
         }
         context.missing.insert(total.held.union(total.believed))
         return (units, withheld)

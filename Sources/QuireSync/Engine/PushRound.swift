@@ -19,6 +19,8 @@ struct PushResult: Sendable, Hashable {
     var gaveWay = false
     /// Large uploads that go on beside the rounds.
     var beside = 0
+    /// Some of those have ended since the last push.
+    var endedBeside = false
     /// When the next change is due.
     var nextDue: FileTime?
 
@@ -57,10 +59,9 @@ struct PushRound: Sendable {
         var result = PushResult()
         let course = RoundCourse(context.failures)
         // Before the index is read: what has arrived is no longer pending in it.
-        try await takeUpEnded(course, &result)
+        var refused = try await takeUpEnded(course, &result)
         try await context.index.settle()
         result.held = try await context.index.heldDeletions()
-        var refused: Set<ParkedSubject> = []
         // What changes while the round runs is left to the next.
         let begin = context.clock.now()
         if context.retries.hasSuspects { try await sweep(begin, sparesSuspects: true, course, &refused, &result) }
@@ -342,12 +343,24 @@ extension PushRound {
     }
 
     /// Notes how uploads ended that a round before has left to themselves.
-    private func takeUpEnded(_ course: RoundCourse, _ result: inout PushResult) async throws {
-        for (upload, outcome) in context.beside.takeEnded() {
+    ///
+    /// - Returns: what did not arrive: not tried again before a pull, and who asks for lost answers, have looked at it.
+    private func takeUpEnded(
+        _ course: RoundCourse, _ result: inout PushResult
+    ) async throws -> Set<ParkedSubject> {
+        var refused: Set<ParkedSubject> = []
+        var failure: SyncFailure?
+        for (upload, ended) in context.beside.takeEnded() {
+            result.endedBeside = true
+            var outcome = ended
             // By a pause, or as another engine keeps the container.
-            if case .stop(let failure) = outcome, failure.remedy == .cancelled { continue }
-            try note(await judged(outcome, upload.subject, .content, course), &result)
+            if case .stop(let failure) = ended, failure.remedy == .cancelled { outcome = .later }
+            outcome = await judged(outcome, upload.subject, .content, course)
+            if outcome != .sent { refused.insert(upload.subject) }
+            do throws(SyncFailure) { try note(outcome, &result) } catch { failure = failure ?? error }
         }
+        if let failure { throw failure }
+        return refused
     }
 
     /// What a step's end says of the provider, and so of what is left of the round.
@@ -383,7 +396,7 @@ extension PushRound {
         return local.content != .changed || local.facts.size <= small
     }
 
-    private func note(_ outcome: SendOutcome, _ result: inout PushResult) throws {
+    private func note(_ outcome: SendOutcome, _ result: inout PushResult) throws(SyncFailure) {
         switch outcome {
         case .sent: result.sent += 1
         case .later: result.busy += 1

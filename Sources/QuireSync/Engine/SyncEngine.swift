@@ -63,6 +63,8 @@ final class SyncEngine: Sendable {
         var readers: [FirstAnswer<Bool>] = []
         /// The last pull could not be ended.
         var pullFailed = false
+        /// It left something as uploads went on there.
+        var wasInTheWay = false
         var mustPull = true
         /// How many pulls in a row have left something for later, and done nothing else.
         var waits = 0
@@ -262,8 +264,10 @@ final class SyncEngine: Sendable {
             if pushes { report.push = try await push(isUrgent, isAsked) }
             try await tellOthers(isUrgent)
             let mustPull = state.withLock { state in
-                // What is to be looked at may be in the store, with nothing changed at the provider.
-                state.mustPull = state.mustPull || report.push.needsLook
+                // What is to be looked at may be in the store, with nothing changed at the provider. And what uploads were in the
+                // way of may not be told again.
+                let isFree = state.wasInTheWay && report.push.endedBeside
+                state.mustPull = state.mustPull || report.push.needsLook || isFree
                 return state.mustPull
             }
             if pulls && !pullsFirst || mustPull || report.push.gaveWay && isPollDue {
@@ -426,7 +430,8 @@ final class SyncEngine: Sendable {
                 occupied: OccupiedPlaces(context.beside.all))
             let (result, next) = try await round.run(since: former.heldCursor ?? cursor, isWhole: whole)
             if result.isComplete, next != cursor { try await context.index.setValue(key, next?.rawValue) }
-            if result.held.isEmpty == wasHolding, !result.seeksHeld {
+            // Held is also what was not looked at.
+            if result.held.isEmpty == wasHolding, !result.seeksHeld, !(wasHolding && result.isInTheWay) {
                 try await context.index.setValue(holdingKey, wasHolding ? nil : "\(result.held.count)")
             }
             context.missing.set(result.held.union(result.believed))
@@ -439,6 +444,7 @@ final class SyncEngine: Sendable {
                 state.lastPoll = started
                 state.pullTime = context.clock.uptime() - begin
                 state.pullFailed = false
+                state.wasInTheWay = result.isInTheWay
                 // What was confirmed meanwhile is for the next pull.
                 state.confirmed.subtract(confirmed.subtracting(result.believed))
                 state.held = result.held.subtracting(state.confirmed)
