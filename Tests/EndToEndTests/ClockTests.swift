@@ -16,7 +16,7 @@ extension EndToEnd {
             let together = try await outcome(place, days: 0)
             let apart = try await outcome(place, days: days)
             expectSame(apart, together, "clocks \(days) days apart, and clocks that agree")
-            #expect(together.split(separator: "\n").count >= 8, "\(together)")
+            #expect(together.split(separator: "\n").count >= 7, "\(together)")
         }
 
         @Test("An upload of another device that is under way is left alone by one whose clock is days ahead")
@@ -30,7 +30,7 @@ extension EndToEnd {
                 try await workspace.sh("echo half > shared/.quire/tmp/put-another")
                 let two = try await off(workspace.drive("two", provider: shared), days: 3, in: workspace)
                 try await two.mount()
-                try expectOff(two)
+                try await expectOff(two)
                 try await two.sync()
                 #expect(try await two.sh("cat doc") == "text\n")
                 #expect(try await workspace.sh("cat shared/.quire/tmp/put-another") == "half\n")
@@ -42,7 +42,7 @@ extension EndToEnd {
             try await Workspace.use { workspace in
                 let (one, two) = try await devices(place, days: days, workspace)
                 for drive in [one, two] { try await drive.mount() }
-                if days != 0 { try expectOff(two) }
+                if days != 0 { try await expectOff(two) }
                 try await one.sh("mkdir d; echo first > doc; echo x > d/x; echo keep > kept; echo other > both")
                 try await one.sh("touch -d '2020-01-02 03:04:05' kept")
                 for drive in [one, two] { try await drive.sync() }
@@ -53,7 +53,9 @@ extension EndToEnd {
                 try await one.sh("echo third > doc; mv d e; echo new > e/new")
                 for drive in [one, two] { try await drive.sync() }
                 #expect(try await two.sh("cat doc e/new") == "third\nnew\n")
-                try await two.sh("rm e/new; echo again > e/again; chmod 600 e/y")
+                try await two.sh("rm e/new; echo again > e/again")
+                // An object store keeps the mode that content was sent with.
+                if !StorageServers.stores.contains(place) { try await two.sh("chmod 600 e/y") }
                 for drive in [two, one] { try await drive.sync() }
                 // Of two edits the one that came first keeps the name.
                 for drive in [one, two] { try await drive.quire("pause").require(0) }
@@ -102,11 +104,10 @@ extension EndToEnd {
             return drive
         }
 
-        private func expectOff(_ drive: Drive) throws {
+        private func expectOff(_ drive: Drive) async throws {
             let daemon = try #require(drive.daemonProcessID)
-            #expect(try String(contentsOfFile: "/proc/\(daemon)/maps", encoding: .utf8).contains("clock_off.so"))
-            let variables = try String(contentsOfFile: "/proc/\(daemon)/environ", encoding: .utf8)
-            #expect(variables.contains("QUIRE_CLOCK_OFF="))
+            try await drive.sh("grep -q clock_off.so /proc/\(daemon)/maps")
+            try await drive.sh("grep -q QUIRE_CLOCK_OFF= /proc/\(daemon)/environ")
         }
 
         /// Names, what is in them, and times that somebody set.
