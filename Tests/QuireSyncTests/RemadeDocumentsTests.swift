@@ -72,6 +72,23 @@ import Testing
         #expect(puts == 2)
     }
 
+    @Test(
+        "What is renamed, or made executable, before that has come is brought all the same", arguments: [true, false])
+    func changedMeanwhile(isRenamed: Bool) async throws {
+        let faulty = FaultyProvider(RemakingProvider(memory, isCertain: true) { $0 + Array("+".utf8) })
+        let device = try Device("one", provider: faulty, clock: clock)
+        let engine = try #require(device.service.engines.first)
+        try device.write("a.docx", "mine")
+        clock.advance(.seconds(15))
+        faulty.inject(Fault(.fetch, .failBefore(ProviderError(.failed, "an error")), times: 2))
+        _ = await engine.round(isUrgent: true, pulls: false)
+        #expect(try device.text("a.docx") == "mine" && puts == 1)
+        if isRenamed { try device.rename("a.docx", "b.docx") } else { try device.chmod("a.docx", 0o755) }
+        try await run(device)
+        #expect(try texts(device) == [isRenamed ? "b.docx" : "a.docx": "mine+"])
+        #expect(try device.kept() == ["mine"])
+    }
+
     @Test("What has a program open meanwhile gets it when that has closed it")
     func open() async throws {
         let device = try device()

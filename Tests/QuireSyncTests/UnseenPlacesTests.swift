@@ -76,6 +76,42 @@ struct UnseenPlacesTests {
         #expect(await device.service.status().errors.isEmpty)
     }
 
+    @Test("That all is gone that can be seen is believed no more than that all is")
+    func allThatIsSeen() async throws {
+        let feed = FeedProvider(memory)
+        let device = try Device("one", provider: feed, clock: clock)
+        try device.makeDirectory("d")
+        let documents = (0..<20).map { RelativePath(stringLiteral: "doc\($0)") }
+        for path in documents + ["d/x"] { try device.write(path, "text") }
+        #expect(await device.sync() == .settled)
+        clock.advance(.seconds(7200))
+        memory.edit { tree in for path in documents { tree.remove(path) } }
+        feed.hide(["d"])
+        _ = await sync(device)
+        #expect(await device.service.status().heldDeletions == 20)
+        #expect(try Set(device.listing().keys).isSuperset(of: documents))
+    }
+
+    @Test("What is told to be gone where nothing can be seen stays")
+    func toldGone() async throws {
+        var capabilities = MemoryProvider.full
+        capabilities.announcements = true
+        let memory = MemoryProvider(capabilities: capabilities)
+        let feed = FeedProvider(memory)
+        let device = try Device("one", provider: feed, clock: clock)
+        try device.makeDirectory("d")
+        try device.write("d/x", "text")
+        #expect(await device.sync() == .settled)
+        feed.hide(["d"])
+        _ = await sync(device)
+        memory.edit { $0.remove("d/x") }
+        feed.tell(removed: ["d/x"])
+        let engine = try #require(device.service.engines.first)
+        clock.advance(.seconds(120))
+        _ = await engine.round(isUrgent: true, pulls: true)
+        #expect(try device.text("d/x") == "text")
+    }
+
     @Test("What is held stays held while it is unseen")
     func held() async throws {
         let feed = FeedProvider(memory)

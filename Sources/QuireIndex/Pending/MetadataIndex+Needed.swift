@@ -59,7 +59,7 @@ extension MetadataIndex {
         }
     }
 
-    /// The deletions that are held, of each container that has some.
+    /// The deletions that are held as they are so many, of each container that has some.
     ///
     /// - Parameter limit: most that are named of each.
     package func heldDeletes(naming limit: Int) async throws(IndexError) -> [HeldDeletes] {

@@ -1,5 +1,6 @@
 import QuireCore
 import QuireIndex
+import QuireProviders
 import QuireSync
 
 /// Notices that a container is kept at another URL than before, or by another store there: what the former one acknowledged says
@@ -22,6 +23,7 @@ struct ProviderBinding: Sendable {
         var notes: [String] = []
         for container in Self.bound(configuration) {
             guard let next = configuration.keeper(of: container) else { continue }
+            try await finishRotation(of: container, next)
             let isThere = try await binding(of: container).map { $0.url == next.url } ?? true
             let former: Binding
             let wanted: String?
@@ -114,7 +116,7 @@ struct ProviderBinding: Sendable {
     /// Has what a provider keeps be known at the URL that it has from then on, where the same store is: what is known of that stays.
     /// While no engine runs.
     ///
-    /// Should this end halfway, the next start finds the same store at another URL (`settle`).
+    /// Should this end halfway, the next start ends it (`finishRotation`).
     func follow(_ provider: Configuration.Provider, to url: String, _ configuration: Configuration) async throws {
         guard url != provider.url else { return }
         if let identity = try await known(of: provider, configuration) { try stores.note(identity, at: url) }
@@ -124,6 +126,20 @@ struct ProviderBinding: Sendable {
             guard let binding = try await binding(of: container), binding.url == provider.url else { continue }
             try await bind(container, to: next, identity: binding.identity)
         }
+    }
+
+    /// Has what is known of a container's store be known at a URL that differs in the access key only: the same place at the same
+    /// service is the same store, which connecting makes sure of.
+    private func finishRotation(of container: ContainerID, _ next: Configuration.Provider) async throws {
+        guard let former = try await binding(of: container), former.url != next.url,
+            let old = try? QuireProviders.ProviderURL(former.url), let new = try? QuireProviders.ProviderURL(next.url),
+            let same = try? old.withAccessKey("KEY"), let place = try? new.withAccessKey("KEY"),
+            "\(same)" == "\(place)"
+        else { return }
+        var identity = former.identity
+        if identity == nil { identity = try stores.identity(at: former.url) }
+        if let identity, try stores.identity(at: next.url) == nil { try stores.note(identity, at: next.url) }
+        try await bind(container, to: next, identity: identity)
     }
 
     /// Has whatever store is found at a provider's URL next be the one that the containers are kept by. Nothing is known of

@@ -43,8 +43,8 @@ struct FolderClock: Sendable {
         error = after.uptime - before.uptime
     }
 
-    /// Whether the guesses have become so vague that what happened just now cannot be told from what did long ago.
-    func isVague(at moment: Moment, granularity: Int64) -> Bool { vagueness(moment) > granularity / 4 }
+    /// Whether the guesses have become vague since then: what happened just now cannot be told from what did a while ago.
+    func isVague(at moment: Moment, granularity: Int64) -> Bool { vagueness(moment) - error > granularity / 4 }
 
     /// Whether a file may be written again without its mtime changing.
     ///
@@ -88,12 +88,15 @@ extension FolderClock {
             return nil
         }
         defer { try? SystemCalls.unlink(at: directory, name) }
-        // The times of a new file may be this machine's until the server has written something.
-        let byte: [UInt8] = [0x0A]
-        guard (try? ContentCopy.write(byte, to: file.descriptor)) != nil,
-            (try? SystemCalls.sync(file.descriptor)) != nil,
-            let stamp = try? SystemCalls.status(of: file.descriptor).mtime
-        else { return nil }
+        // The times of a new file may be this machine's until the server has written something. Where it has no room, that is all
+        // there is.
+        do throws(SystemFailure) {
+            try ContentCopy.write([0x0A], to: file.descriptor)
+            try SystemCalls.sync(file.descriptor)
+        } catch {
+            guard [ENOSPC, EDQUOT].contains(error.code) else { return nil }
+        }
+        guard let stamp = try? SystemCalls.status(of: file.descriptor).mtime else { return nil }
         self.init(stamp: stamp, between: before, and: .now())
     }
 

@@ -9,9 +9,19 @@ final class DAVEntityTags: Sendable {
     /// Innermost lock.
     private let state = Lock(false)
 
-    /// Size and time of change are what versions are made of.
-    var areIgnored: Bool {
-        get { state.withLock { $0 } }
-        set { state.withLock { $0 = newValue } }
+    /// Size and time of change are what versions are made of. From then on they stay that: with each change of it all documents would
+    /// have other versions.
+    var areIgnored: Bool { state.withLock { $0 } }
+
+    /// - Returns: whether they were before.
+    @discardableResult
+    func ignore() -> Bool {
+        state.withLock { areIgnored in
+            defer { areIgnored = true }
+            return areIgnored
+        }
     }
+
+    /// Takes `ignore` back, where nothing has been made of it.
+    func heed() { state.withLock { $0 = false } }
 }

@@ -169,7 +169,6 @@ struct DAVProbe {
         var trial = DAVVersionTrial()
         var document = DAVResource()
         var isTold = true
-        client.entityTags.areIgnored = false
         let start = client.clock.now()
         for round in 0..<Self.writes.most {
             let begin = client.clock.now()
@@ -198,9 +197,11 @@ struct DAVProbe {
     /// - Throws: `.unsupported` where they tell another size or time as well.
     private func compareLooks(_ document: inout DAVResource) async throws(ProviderError) {
         if try await isToldAlike(document) { return }
-        client.entityTags.areIgnored = true
+        let were = client.entityTags.ignore()
         document.entityTag = nil
         guard try await isToldAlike(document) else {
+            // It is not used.
+            if !were { client.entityTags.heed() }
             throw ProviderError(
                 .unsupported,
                 "\(client.address.place) tells one thing of a document in a listing, and another when it is asked for it alone, so "

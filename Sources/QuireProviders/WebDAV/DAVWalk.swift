@@ -123,12 +123,7 @@ struct DAVWalk {
     private func listed(_ directory: RelativePath) async -> Result<Look, ProviderError> {
         do throws(ProviderError) {
             guard let found = try await client.list(directory) else { return .success(try await missing(directory)) }
-            let tags = found.lazy.filter { $0.resource.isDirectory }.map { ($0.path, $0.resource.entityTag ?? "") }
-            return .success(
-                .listed(
-                    DirectoryListing(
-                        path: directory, items: try items(found, of: directory),
-                        tags: Dictionary(tags, uniquingKeysWith: { _, last in last }))))
+            return .success(.listed(try listing(found, of: directory)))
         } catch {
             do throws(ProviderError) {
                 guard try await isRefused(directory, error) else { return .failure(error) }
@@ -139,6 +134,15 @@ struct DAVWalk {
         }
     }
 
+    private func listing(
+        _ found: [(path: RelativePath, resource: DAVResource)], of directory: RelativePath
+    ) throws(ProviderError) -> DirectoryListing {
+        let tags = found.lazy.filter { $0.resource.isDirectory }.map { ($0.path, $0.resource.entityTag ?? "") }
+        return DirectoryListing(
+            path: directory, items: try items(found, of: directory),
+            tags: Dictionary(tags, uniquingKeysWith: { _, last in last }))
+    }
+
     /// Of a directory that the server listed, and knows nothing of when it is asked for it: it went meanwhile, unless it is
     /// listed again.
     private func missing(_ directory: RelativePath) async throws(ProviderError) -> Look {
@@ -146,7 +150,9 @@ struct DAVWalk {
         let isListed = try await client.list(parent)?.contains {
             $0.path == directory && $0.resource.isDirectory && $0.resource.status != 404
         }
-        guard isListed == true, try await client.list(directory) == nil else { return .gone }
+        guard isListed == true else { return .gone }
+        // For a moment only.
+        if let found = try await client.list(directory) { return .listed(try listing(found, of: directory)) }
         return .unseen(
             .unseen(directory, because: "the server lists it, and knows nothing of it when it is asked for it"))
     }

@@ -43,7 +43,7 @@ extension WebDAVProvider {
                     try await confirm()
                     after = try await self.write(path, body, again, over: before)
                 }
-                return try await self.stamped(try self.taken(after, size, checksum()), attributes)
+                return try await self.stamped(try self.taken(after, size, checksum(), over: before), attributes)
             }
         } catch {
             if let staged { await client.discard(staged.path) }
@@ -154,14 +154,16 @@ extension WebDAVProvider {
 
     /// What was published, as this device's: with the checksum of what was sent, or as what the server made of that.
     private func taken(
-        _ after: Published, _ size: ByteCount, _ checksum: ContentChecksum?
+        _ after: Published, _ size: ByteCount, _ checksum: ContentChecksum?, over before: DAVFinding?
     ) throws(ProviderError) -> RemoteItem {
         var item = after.item
         if item.kind == .file, item.size == size, after.isSent != false {
             item.checksum = checksum
             return item
         }
-        guard item.kind == .file, item.size != size, abilities.locks || after.isSent == true else {
+        // A look that shows what was there before says nothing of what was sent.
+        let isOther = item.version != before?.item.version
+        guard item.kind == .file, item.size != size, isOther, abilities.locks || after.isSent == true else {
             throw ProviderError(
                 .conditionFailed,
                 "\(item.path) is not what was sent: \(size.bytes) bytes were, and \(item.size.bytes) are at the server now. "

@@ -197,6 +197,10 @@ extension ChangeSender {
         do {
             try await context.provider.delete(path, expecting: base.knownVersion)
         } catch {
+            if error.code == .notFound, let place = context.unseen.place(of: path) {
+                throw SyncFailure(
+                    .park, "\(path) cannot be deleted at the provider: \(place) cannot be seen there")
+            }
             // Gone already: that is what was wanted.
             guard error.code == .notFound else { throw SyncFailure(context.container.remedied(error)) }
         }
@@ -257,7 +261,8 @@ extension ChangeSender {
         let item = try await context.ask { () throws(ProviderError) in
             try await context.provider.setAttributes(path, attributes, expecting: base.version)
         }
-        acknowledge(local, item, checksum: snapshot.checksum, fingerprint: snapshot.fingerprint, sent: attributes)
+        acknowledge(
+            local, item, checksum: snapshot.checksum, fingerprint: snapshot.fingerprint, sent: attributes, after: base)
         noteOpen(local, snapshot.fingerprint)
     }
 
@@ -294,7 +299,8 @@ extension ChangeSender {
                 try await context.provider.setAttributes(path, attributes, expecting: base.version)
             }
         } record: { item in
-            acknowledge(local, item, checksum: base.checksum, fingerprint: local.fingerprint, sent: attributes)
+            acknowledge(
+                local, item, checksum: base.checksum, fingerprint: local.fingerprint, sent: attributes, after: base)
         }
     }
 
@@ -415,9 +421,10 @@ extension ChangeSender {
 
     func acknowledge(
         _ local: LocalEntry, _ item: RemoteItem, checksum: ContentChecksum? = nil, fingerprint: Fingerprint,
-        sent: RemoteAttributes
+        sent: RemoteAttributes, after former: BaseRecord? = nil
     ) {
-        let base = context.base(of: item, checksum: checksum, sent: sent.mtime, mode: sent.mode)
+        var base = context.base(of: item, checksum: checksum, sent: sent.mtime, mode: sent.mode)
+        if let former { base = base.following(former) }
         context.acknowledge(local.id, base, fingerprint: fingerprint, known: local.fingerprint)
     }
 }

@@ -186,6 +186,7 @@ struct LostAnswers: Sendable {
     private func acknowledge(_ intent: UploadIntent, _ found: RemoteItem) {
         let base = context.base(of: found, checksum: intent.checksum, sent: intent.fingerprint.mtime, mode: found.mode)
         context.acknowledge(intent.item, base, fingerprint: intent.fingerprint, known: nil)
+        context.takenUploads.settle(intent.item)
         context.recentUploads.note(found.version, now: context.clock.uptime())
     }
 }

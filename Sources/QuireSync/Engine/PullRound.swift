@@ -99,6 +99,9 @@ struct PullRound: Sendable {
             result.believed.formUnion(confirmed.filter { round.unseen.covers($0.path) })
             return (result, setBack ?? next)
         case .changes(var changed, var removed, let next):
+            // Below what is hidden nothing is known to be gone.
+            let hidden = Set(context.unseen.all.keys)
+            removed.removeAll { !hidden.contains($0) && $0.isInside(anyOf: hidden) }
             // What was left of such a listing is done by the next one.
             context.recentUploads.providerIsSetBack(false)
             context.unseen.add(changed, removed, now: context.clock.now())
@@ -278,7 +281,15 @@ struct PullRound: Sendable {
     private func isSuspicious(missing: Int, believed: Int) async throws -> Bool {
         if isHolding { return missing > 0 }
         guard missing > 10 else { return false }
-        let count = try await context.index.baseCount(context.container.id) - believed
+        var count = try await context.index.baseCount(context.container.id) - believed
+        // What cannot be seen cannot be missing.
+        if !unseen.isEmpty {
+            let kept = try await context.index.tree(context.container.id, root: context.container.root) {
+                [unseen] base in
+                unseen.keeps(base.record.path) ? true : nil
+            }
+            count -= kept.count
+        }
         return missing == count || missing > 1000 && missing * 2 >= count
     }
 }

@@ -289,7 +289,7 @@ struct SyncContext: Sendable {
     /// Records that the provider has a base's item at another place now; returns the base of there.
     @discardableResult
     func recordMove(of base: BaseRecord, _ from: RelativePath, to item: RemoteItem) -> BaseRecord {
-        var moved = BaseRecord(container: container.id, item, checksum: base.checksum)
+        var moved = BaseRecord(container: container.id, item, checksum: base.checksum).following(base)
         if !provider.capabilities.attributes { (moved.mtime, moved.mode) = (base.mtime, base.mode) }
         if moved.kind == .file, let mode = moved.mode { announceSent(moved, mode) }
         recentUploads.follow(base.version, to: moved.version)
@@ -474,4 +474,15 @@ final class OpenQuestions: Sendable {
 
     /// It said something.
     func answered(_ intent: UploadIntent) { state.withLock { $0.inVain[Question(intent)] = nil } }
+}
+
+extension BaseRecord {
+    /// What the provider tells of content that is still `former`'s: the size stays with the checksum where the provider has made
+    /// something else of it that is to be brought yet (`ChangeSender.arrived`), which nothing but the size tells.
+    func following(_ former: BaseRecord) -> BaseRecord {
+        guard kind == .file, former.kind == .file, checksum != nil, checksum == former.checksum else { return self }
+        var record = self
+        record.size = former.size
+        return record
+    }
 }

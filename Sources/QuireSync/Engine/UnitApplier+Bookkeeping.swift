@@ -19,6 +19,7 @@ extension UnitApplier {
     func adopt(_ unit: TreeUnit) -> UnitOutcome {
         guard let remote = unit.remote, let local = unit.local else { return .nothing }
         if let base = unit.base { context.recentUploads.follow(base.version, to: remote.version) }
+        context.takenUploads.settle(local.id)
         context.acknowledge(
             local.id, record(remote, knowing: unit), fingerprint: local.fingerprint, known: local.fingerprint)
         return .done
@@ -56,6 +57,7 @@ extension UnitApplier {
         let isTagged = remote.toldTags.map { $0 != base.tags } ?? false
         guard base.version != version || isTagged else { return .nothing }
         var renewed = BaseRecord(container: context.container.id, remote, checksum: remote.checksum ?? base.checksum)
+            .following(base)
         renewed.path = base.path
         context.recordMoved(renewed, from: base.path)
         return .done

@@ -21,7 +21,9 @@ extension UnitApplier {
     /// do; where it is not certain that nobody else wrote that, as long as the user keeps it.
     private func keepSent(_ unit: TreeUnit) async throws(SyncFailure) -> KeptVersions.Version? {
         guard let local = unit.local, local.facts.kind == .file, local.facts.size > 0 else { return nil }
-        let isTaken = context.takenUploads.isRepeated(local.id)
+        if case .dataless = local.content { return nil }
+        // A conflict copy.
+        let isTaken = unit.base == nil && context.takenUploads.isRepeated(local.id)
         guard isTaken || local.content == .asBase && isGone(unit) else { return nil }
         let (path, tree, staging) = (context.drivePath(local.path), context.tree, context.staging)
         let (versions, now) = (context.environment.versions, context.clock.now)
@@ -48,7 +50,7 @@ extension UnitApplier {
     /// would become one as well, and so on.
     func withoutEnd(_ unit: TreeUnit) -> TreeUnit {
         guard unit.plan == [.moveAside, .createLocal], let local = unit.local, let remote = unit.remote,
-            local.facts.kind == .file, remote.kind == .file, context.takenUploads.isRepeated(local.id)
+            local.facts.kind == .file, remote.kind == .file, unit.base == nil, context.takenUploads.isRepeated(local.id)
         else { return unit }
         var unit = unit
         unit.plan = [.updateLocal]

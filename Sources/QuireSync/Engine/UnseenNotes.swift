@@ -15,6 +15,11 @@ final class UnseenNotes: Sendable {
     /// By the container's paths.
     var all: [RelativePath: Note] { notes.withLock { $0 } }
 
+    /// The one that a path lies in; nil where that may be seen.
+    func place(of path: RelativePath) -> RelativePath? {
+        notes.withLock { notes in notes.isEmpty ? nil : notes.keys.first { path.isInside($0) } }
+    }
+
     /// The provider told all that it has.
     func set(_ told: [RemoteItem], now: FileTime) {
         notes.withLock { notes in

@@ -171,7 +171,8 @@ extension SyncPlanner {
 
     private static func mergeContent(_ base: BaseState, _ local: LocalState, _ remote: RemoteState) -> [SyncStep] {
         switch (local.content == .changed, contentChanged(base, remote)) {
-        case (true, true) where isRemade(base, remote): return [.upload(expecting: remote.version)]
+        case (true, true) where isRemade(base, remote) && local.facts.size != remote.facts.size:
+            return [.upload(expecting: remote.version)]
         case (true, true):
             // The provider's version is another, its content perhaps not: that would be no conflict.
             if remote.facts.checksum == nil, sameContent(base.facts, remote.facts) == nil, base.facts.checksum != nil {
