@@ -5,7 +5,8 @@ extension EndToEnd {
     /// A daemon that is killed while a document goes to an object store in parts, and the next one.
     @Suite("Killed while a document goes up in parts", .timeLimit(.minutes(10)))
     struct UploadKillTests {
-        static var servers: [String] { ["seaweedfs", "moto"].filter { StorageServers.started[$0] != nil } }
+        /// Where documents go in parts: moto cannot copy under a condition.
+        static var servers: [String] { ["seaweedfs"].filter { StorageServers.started[$0] != nil } }
 
         /// At which request the daemon is killed, and how much of that there was.
         private struct Moment {
