@@ -107,7 +107,7 @@ thumbnails-sheet: test-deps build
 test-providers: test-deps
 	$(SWIFT) build --build-tests
 	Scripts/failures-last env $(TEST_WIDTH) Tests/Servers/run $(or $(SERVERS),all) \
-		$(SWIFT) test --skip-build --filter "QuireProvidersTests|EndToEnd/(Server|SecretService|UploadKill|Clock)Tests|WeatherTests"
+		$(SWIFT) test --skip-build --filter "QuireProvidersTests|EndToEnd/(Server|SecretService|UploadKill)Tests|Endurance/ClockTests|WeatherTests"
 
 test-ceph:
 	$(MAKE) test-providers SERVERS=ceph

@@ -189,6 +189,7 @@ let package = Package(
                 name: "QuireSyncTests",
                 dependencies: [
                     "QuireSync", "QuireProviders", "QuireStore", "QuireIndex", "QuireCoordination", "QuireCore",
+                    "CLinux",
                     "QuireTestSupport", .product(name: "GRDB", package: "GRDB.swift"),
                 ],
                 swiftSettings: settings),

@@ -92,7 +92,7 @@ package final class MetadataIndex: StoreEventSink {
     package func writeSoon() { _ = queue.hurry() }
 
     /// An element after each committed batch or step of a rescan, as long as the index is open; several may come as
-    /// one.
+    /// one. None comes for further writes alone to a file that is known to be written to.
     package func changes() -> AsyncStream<Void> { progress.changes() }
 
     /// How much was recorded and is not yet committed.
@@ -248,8 +248,30 @@ package final class MetadataIndex: StoreEventSink {
     func write<Value: Sendable>(
         _ what: String, _ body: @escaping @Sendable (Database) throws -> Value
     ) async throws(IndexError) -> Value {
+        try await writing(what) { try $0.write(body) }
+    }
+
+    /// As `write`; what is written survives a power cut.
+    func writeDurably(
+        _ what: String, _ body: @escaping @Sendable (Database) throws -> Void
+    ) async throws(IndexError) {
+        try await writing(what) { pool in
+            try pool.writeWithoutTransaction { db in
+                try db.durably(true) {
+                    try db.inTransaction(.immediate) {
+                        try body(db)
+                        return .commit
+                    }
+                }
+            }
+        }
+    }
+
+    private func writing<Value: Sendable>(
+        _ what: String, _ body: @escaping @Sendable (DatabasePool) throws -> Value
+    ) async throws(IndexError) -> Value {
         do {
-            return try await writers.run { [database] in try database.use { try $0.write(body) } }
+            return try await writers.run { [database] in try database.use(body) }
         } catch {
             throw told(IndexError(error, what))
         }

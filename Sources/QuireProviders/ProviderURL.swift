@@ -93,6 +93,18 @@ package struct ProviderURL: Sendable, Hashable, CustomStringConvertible {
         }
     }
 
+    /// Whether the documents of one are among those of the other, by the URLs alone. Whether both are the same store is told by
+    /// what that calls itself.
+    package func isNested(_ other: ProviderURL) -> Bool {
+        switch (kind, other.kind) {
+        case (.folder(let path), .folder(let others)):
+            path != others && AbsolutePath.overlap(path, others)
+        case (.webDAV(let account), .webDAV(let others)): account.isNested(others)
+        case (.s3(let account), .s3(let others)): account.isNested(others)
+        default: false
+        }
+    }
+
     /// The provider that keeps documents there, not yet connected.
     ///
     /// - Parameters:

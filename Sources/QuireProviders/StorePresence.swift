@@ -28,6 +28,9 @@ final class StorePresence: Sendable {
     /// The store was found and tried, and is in use from now on.
     func found(_ identity: String) { state.withLock { $0 = State(identity: identity, seen: .now, tried: .now) } }
 
+    /// It is not to be used before it was connected anew.
+    func lost() { state.withLock { $0 = State() } }
+
     /// Whether the store that was found again was tried lately: then it is in use again.
     ///
     /// - Parameter found: what it was found to be able to do. That it may lose an update is not relied on: a server that was in

@@ -190,12 +190,21 @@ struct OutputTests {
     @Test("The greeting names drive and provider, and three things to try")
     func greeting() {
         let text = Greeting.text(
-            mountpoint: "/home/a b/Drive", provider: .init(name: "embedded", url: "folder:/h/provider", isDefault: true)
-        )
+            mountpoint: "/home/a b/Drive",
+            provider: .init(name: "embedded", url: "folder:/h/provider", isDefault: true),
+            home: nil)
         #expect(text.contains("Your drive is at /home/a b/Drive"))
         #expect(text.contains("embedded (folder:/h/provider)"))
         #expect(text.contains("'/home/a b/Drive/hello.txt'"))
         #expect(text.split(separator: "\n").filter { $0.hasPrefix("  ") }.count == 3)
+        #expect(text.contains("quire sync && quire status "))
+    }
+
+    @Test("Where a home was given the things to try name it")
+    func greetingWithHome() {
+        let text = Greeting.text(mountpoint: "/d", provider: nil, home: "/a b")
+        #expect(text.contains("quire sync --home '/a b' && quire status --home '/a b' "))
+        #expect(text.contains("quire unmount --home '/a b' "))
     }
 }
 

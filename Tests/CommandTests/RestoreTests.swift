@@ -1,6 +1,9 @@
 import Foundation
+import QuireCoordination
 import QuireCore
+import QuireIndex
 import QuireStore
+import QuireSync
 import Synchronization
 import Testing
 
@@ -33,11 +36,15 @@ struct RestoreTests {
         try directory.write("home/drive/doc", "of today")
     }
 
-    private func restore() async throws {
+    private func service() throws -> VersionService {
         let view = DriveView(
             catalog: FixedCatalog([.file("doc", status: try tree.requiredStatus(at: "doc"))]), tree: tree,
             searchesContent: false, providerName: { _ in "p" }, transfer: { _ in nil }, transfers: { [:] })
-        let service = VersionService(view: view, versions: versions, staging: home.staging)
+        return VersionService(view: view, versions: versions, staging: home.staging)
+    }
+
+    private func restore() async throws {
+        let service = try service()
         try directory.write("home/staging/version", "of yesterday")
         let staged = home.stagingPath + "/version"
         defer { home.staging.discard(staged) }
@@ -78,11 +85,40 @@ struct RestoreTests {
 
     @Test("A document whose content is not here is not replaced")
     func dataless() async throws {
+        try makeDataless()
+        #expect(try await isBusy())
+        #expect(try Placeholder.mark(at: "doc", in: tree).isDataless && kept().isEmpty)
+    }
+
+    private func makeDataless() throws {
         let staged = try Placeholder.create(
             Placeholder(version: ProviderVersion("v"), container: .default), size: ByteCount(8),
             mtime: FileTime(nanoseconds: 5), mode: 0o600, in: home.staging)
         #expect(rename(staged, home.storePath + "/doc") == 0)
-        #expect(try await isBusy())
-        #expect(try Placeholder.mark(at: "doc", in: tree).isDataless && kept().isEmpty)
+    }
+
+    @Test("Where the document's content cannot be brought here, it is told where the version is")
+    func notBrought() async throws {
+        try makeDataless()
+        let (index, _) = try MetadataIndex.open(at: home.indexPath, driveRoot: home.storePath)
+        defer { index.close() }
+        index.beginRescan()
+        _ = await index.rescanFinished()
+        let committer = StoreCommitter(tree: tree, sink: NoEvents())
+        // Its container is kept nowhere.
+        let sync = SyncService(
+            environment: SyncEnvironment(
+                index: IndexedDrive(index, tree: tree), committer: committer, coordinator: Coordinator(), tree: tree,
+                staging: home.staging, partialPath: home.partialPath, versions: versions,
+                settings: SyncSettings(deviceName: "test")),
+            containers: [])
+        try directory.write("home/staging/version", "of yesterday")
+        let version = try versions.keep(staged: home.stagingPath + "/version", of: ItemID(1), origin: "doc")
+        let error = await #expect(throws: QuireError.self) {
+            try await service().restore("doc", version: version.name, sync: sync, committer: committer)
+        }
+        #expect(error?.remedy?.contains("cp \(version.path)") == true)
+        #expect(try Placeholder.mark(at: "doc", in: tree).isDataless && kept() == ["of yesterday"])
+        #expect(try DriveTree(opening: home.stagingPath).list(.root).isEmpty)
     }
 }

@@ -165,7 +165,7 @@ struct SecretRenewalTests {
         configuration.setURL("s3+https://OLD@s3.example/bucket", of: "embedded")
         let former = try #require(configuration.defaultProvider)
         _ = try await binding.settle(configuration)
-        try await binding.connected(.default, to: former, "A")
+        try await binding.connected(.default, to: former, "A", configuration)
         let base = BaseRecord(
             container: .default, path: "doc", kind: .file, version: ProviderVersion("1"), size: 1, mtime: .unknown,
             mode: nil, identifier: nil, checksum: nil, symlinkTarget: nil)

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-extension EndToEnd {
+extension Endurance {
     /// Two devices on one account, one of them with its clock off.
     @Suite("Clocks apart", .timeLimit(.minutes(10)))
     struct ClockTests {

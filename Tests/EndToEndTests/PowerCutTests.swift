@@ -39,6 +39,47 @@ extension Endurance {
             }
         }
 
+        @Test(
+            "What was made durable by its content alone is sent after a cut, though nothing else tells that it changed",
+            .timeLimit(.minutes(5)), arguments: ["fdatasync", "O_SYNC", "O_DSYNC", "O_DSYNC | os.O_DIRECT"])
+        func contentOnly(means: String) async throws {
+            try await Workspace.use { space in
+                let disk = try await Disk.make(in: space)
+                let drive = Drive(
+                    name: "cut", home: "\(disk.mountpoint)/home", mountpoint: try space.directory("drive"))
+                do {
+                    try await drive.mount()
+                    try await drive.sh("head -c 65536 /dev/zero > document")
+                    try await drive.quire("sync").require(0)
+                    try await drive.sh("sync -f '\(disk.mountpoint)'")
+                    try await drive.sh(
+                        """
+                        python3 -c 'import mmap, os
+                        file = os.open("document", os.O_WRONLY\(means == "fdatasync" ? "" : " | os.\(means)"))
+                        content = mmap.mmap(-1, 65536)
+                        content[:] = b"x" * 65536
+                        os.pwritev(file, [content], 0)
+                        \(means == "fdatasync" ? "os.fdatasync(file)" : "")'
+                        """)
+                    try await disk.copy(to: "cut.img", log: "none", stopping: drive)
+                    try drive.crash()
+                    await drive.close()
+                    try await disk.eject()
+                    try await disk.insert("cut.img")
+                    try await drive.mount()
+                    try await drive.sh("test $(tr -d x < document | wc -c) = 0")
+                    try await drive.quire("sync", "--timeout", "45").require(0)
+                    try await expectProviderMatches(drive)
+                } catch {
+                    await drive.close()
+                    try? await disk.eject()
+                    throw error
+                }
+                await drive.close()
+                try await disk.eject()
+            }
+        }
+
         /// Works on the drive while images are taken.
         private func run(
             _ drive: Drive, on disk: Disk, in space: Workspace, cuts: Int, seed: Int, random: inout SeededRandom

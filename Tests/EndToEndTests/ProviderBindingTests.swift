@@ -151,12 +151,74 @@ extension EndToEnd {
                 try await drive.sync()
                 #expect(try await drive.sh("seq 1000 | cmp - late && echo whole") == "whole\n")
                 try await expectProviderMatches(drive, at: shared)
-                #expect(try await space.sh("ls -A new") == "")
+                #expect(try await space.sh("ls -A new") == ".quire\n")
                 try await drive.quire("download", ".").require(0)
                 try await drive.unmount()
                 try await drive.mount()
                 try await drive.sync()
                 try await expectProviderMatches(drive, at: new)
+            }
+        }
+
+        @Test(
+            "One store keeps one container, whatever leads to it; nothing that is moved between both is deleted",
+            arguments: ["ln -s shared other", "mkdir shared/inner; ln -s shared/inner other"])
+        func sharedStore(making: String) async throws {
+            try await Workspace.use { space in
+                let shared = "\(space.root)/shared"
+                let drive = try await space.mounted(provider: shared)
+                try await drive.sh("echo only > doc")
+                try await drive.sync()
+                try await space.sh(making)
+                try await drive.quire("provider", "add", "other", "folder:\(space.root)/other").require(0)
+                try await drive.unmount()
+                try await drive.quire(
+                    "container", "create", "com.example.work", "--name", "Work", "--provider", "other"
+                ).require(0)
+                try await space.sh("mv one.home/drive/doc one.home/drive/Work/doc")
+                try await drive.mount()
+                for _ in 0..<3 {
+                    let outcome = try await drive.quire("sync", "--timeout", "5", limitSeconds: 20).require(75)
+                    #expect(outcome.errors.contains("keeps the drive"), "\(outcome.errors)")
+                }
+                #expect(try await space.sh("cat shared/doc one.home/drive/Work/doc") == "only\nonly\n")
+                // The drive's own documents go on.
+                try await drive.sh("echo more > more")
+                try await drive.quire("sync", "--timeout", "5", limitSeconds: 20).require(75)
+                #expect(try await space.sh("cat shared/more") == "more\n")
+                // With a store of its own the container has what was moved there.
+                try await drive.unmount()
+                let own = try space.directory("own")
+                try await space.sh("sed -i 's#folder:.*/other#folder:\(own)#' one.home/config.toml")
+                try await drive.mount()
+                try await drive.sync()
+                #expect(try await space.sh("cat own/doc; ls shared | grep -v inner") == "only\nmore\n")
+            }
+        }
+
+        @Test(
+            "The folder that was there when it was added is meant, not the empty place of its disk",
+            arguments: [false, true])
+        func unpluggedBeforeFirstUse(isUsed: Bool) async throws {
+            try await Workspace.use { space in
+                let drive = try await space.mounted(provider: "\(space.root)/shared")
+                try await drive.sh("echo x > f")
+                try await drive.sync()
+                let nas = try space.directory("nas")
+                if isUsed {
+                    let other = try await space.mounted("two", provider: nas)
+                    try await other.sync()
+                    try await other.unmount()
+                }
+                try await drive.quire("provider", "add", "nas", "folder:\(nas)", "--default").require(0)
+                try await drive.unmount()
+                try await space.sh("mv nas unplugged; mkdir nas")
+                try await drive.mount()
+                try await drive.quire("sync", "--timeout", "5", limitSeconds: 20).require(75)
+                #expect(try await space.sh("ls -A nas") == "")
+                try await space.sh("rmdir nas; mv unplugged nas")
+                try await drive.sync()
+                try await expectProviderMatches(drive, at: nas)
             }
         }
 
@@ -182,7 +244,7 @@ extension EndToEnd {
                 #expect(mounted.errors.contains("folder:\(shared) only"), "\(mounted)")
                 // A store of its own, as another device would have made it.
                 let mark = #"{"format":1,"identity":"other"}"#
-                try await space.sh("mkdir new/.quire; echo '\(mark)' > new/.quire/store.json")
+                try await space.sh("echo '\(mark)' > new/.quire/store.json")
                 try await drive.quire("sync", "--timeout", "5", limitSeconds: 20).require(75)
                 #expect(try await space.sh("ls new") == "")
                 try await drive.quire("provider", "add", "shared", "folder:\(shared)").require(0)

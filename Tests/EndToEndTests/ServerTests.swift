@@ -29,7 +29,8 @@ extension EndToEnd {
                 // In the middle of what it uploads.
                 try two.crash()
                 try await two.remount()
-                try await two.sync()
+                // A lock that it held stays for a minute.
+                try await two.sync(seconds: 100)
                 try await one.sh("echo other > other")
                 try await one.sync()
                 try await two.sync()

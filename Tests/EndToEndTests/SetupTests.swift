@@ -4,6 +4,16 @@ import Testing
 extension EndToEnd {
     @Suite("Providers and containers of a running drive", .timeLimit(.minutes(3)))
     struct SetupTests {
+        @Test("A folder in which a drive is mounted is no provider")
+        func folderAroundDrive() async throws {
+            try await Workspace.use { space in
+                let (drive, inner) = (try await space.mounted(), try await space.mounted("around/inner"))
+                let refused = await drive.quire("provider", "add", "big", "folder:\(space.root)/around")
+                #expect(refused.errors.contains(inner.mountpoint))
+                #expect(refused.status == 64 && refused.errors.contains("mounted in the folder"), "\(refused)")
+            }
+        }
+
         @Test("Until the next mount the former default provider keeps the drive, and is not removed")
         func formerDefault() async throws {
             try await Workspace.use { space in

@@ -124,6 +124,26 @@ struct DriverCommitTests {
         #expect((try store.lookUp("a") === node) == areOfIt)
     }
 
+    @Test(
+        "Where descriptors are short readers of what arrives read on, and who opens the document has what was installed"
+    )
+    func arrivalsWithoutDescriptors() throws {
+        let store = try TestStore()
+        try store.write("a", "none")
+        try store.write(".staged", "here")
+        let node = try store.lookUp("a")
+        let files = try [false, true].map { try store.openArriving(node, in: ".staged", isLast: $0) }
+        let change = LocalChange(
+            path: "a", .install(stagedPath: store.root + "/.staged", dataless: false),
+            expecting: .fingerprint(try store.status("a").fingerprint), base: nil, keepsContent: true)
+        guard case .done = try store.driver.commit(change) else { return #expect(Bool(false), "not installed") }
+        #expect(files.allSatisfy { $0.arrival?.settled == nil })
+        let present = try store.lookUp("a")
+        #expect(present !== node)
+        let writer = try store.open(present, forWriting: true)
+        #expect(try StoreCall.status(of: writer.descriptor).inode == store.status("a").inode)
+    }
+
     @Test("A file open for writing is not replaced")
     func refusesWhileWriting() throws {
         let store = try TestStore()

@@ -67,20 +67,23 @@ final class TestStore {
 
     /// Opens a handle, as OPEN does.
     func open(_ node: Node, forWriting: Bool) throws -> OpenFile {
-        let descriptor = try driver.resolver.open(node, forWriting ? O_RDWR : O_RDONLY)
+        let flags = forWriting ? O_RDWR : O_RDONLY
+        let descriptor = try driver.resolver.open(node, flags)
         let file = OpenFile(node: node, descriptor: descriptor, isWriter: forWriting, claim: nil)
-        _ = driver.register(file, try StoreCall.status(of: descriptor))
+        _ = driver.register(file, try StoreCall.status(of: descriptor), flags)
         return file
     }
 
     /// Opens a handle on a placeholder that reads what arrives in the file `name`.
-    func openArriving(_ node: Node, in name: String) throws -> OpenFile {
+    ///
+    /// - Parameter isLast: no descriptor is left when that is to be opened once more.
+    func openArriving(_ node: Node, in name: String, isLast: Bool = false) throws -> OpenFile {
         let descriptor = try driver.resolver.open(node, O_RDONLY)
         let status = try StoreCall.status(of: descriptor)
         let content = Descriptor(owning: Glibc.open(root + "/" + name, O_RDONLY | O_CLOEXEC))
-        let arrival = Arrival(ArrivedFile(inode: UInt64(status.st_ino), content), status)
+        let arrival = Arrival(ArrivedFile(inode: UInt64(status.st_ino), content, isLast: isLast), status)
         let file = OpenFile(node: node, descriptor: descriptor, isWriter: false, claim: nil, arrival: arrival)
-        _ = driver.register(file, status)
+        _ = driver.register(file, status, O_RDONLY)
         return file
     }
 
@@ -117,10 +120,15 @@ private final class ArrivedFile: ArrivingContent {
     let inode: UInt64
     let size: Int64 = 1
     private let file: Descriptor
+    private let isLast: Bool
+    private let isSeen = Atomic(false)
 
-    init(inode: UInt64, _ file: Descriptor) { (self.inode, self.file) = (inode, file) }
+    /// - Parameter isLast: its descriptor is one only for who looks first, which is before it is opened once more.
+    init(inode: UInt64, _ file: Descriptor, isLast: Bool) {
+        (self.inode, self.file, self.isLast) = (inode, file, isLast)
+    }
 
-    var descriptor: Int32 { file.raw }
+    var descriptor: Int32 { isSeen.exchange(true, ordering: .relaxed) && isLast ? -1 : file.raw }
     func isHere(_ range: Range<Int64>) -> Bool { true }
     func bring(_ range: Range<Int64>) async throws(MaterializeError) {}
 }

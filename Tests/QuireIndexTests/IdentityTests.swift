@@ -275,14 +275,14 @@ struct IdentityTests {
             try drive.rename("doc", "doc~")
             if !isWitnessed { _ = await drive.rescan() }
             #expect(try await drive.pendingText() == [])
-            #expect(try await drive.index.datalessToBring(limit: 10).isEmpty)
+            #expect(try await drive.index.datalessToBring(after: nil, limit: 10).isEmpty)
             try drive.create("doc", "new")
             if !isWitnessed { _ = await drive.rescan() }
             #expect(try await drive.pendingText() == ["doc: created"])
             let backup = try await drive.item("doc~")
             #expect(backup.local.isDataless && backup.base?.path == "doc")
             #expect(try await drive.item("doc").base == nil)
-            #expect(try await drive.index.datalessToBring(limit: 10).map(\.path) == ["doc~"])
+            #expect(try await drive.index.datalessToBring(after: nil, limit: 10).map(\.path) == ["doc~"])
         }
     }
 
@@ -344,7 +344,9 @@ struct IdentityTests {
         }
     }
 
-    @Test("a rename to another container keeps ids, drops bases of the whole subtree, and deletes them in the old one")
+    @Test(
+        "a rename to another container keeps ids, drops bases of the whole subtree, and deletes them in the old one when the new one has it"
+    )
     func acrossContainers() async throws {
         let notes = try #require(ContainerID("iCloud.com.example.Notes"))
         try await withDrive(containers: ContainerLayout([.init(notes, at: "Notes")])) { drive in
@@ -359,8 +361,44 @@ struct IdentityTests {
             #expect(after.id == before.id)
             #expect(after.container == notes)
             #expect(try await drive.pendingText(notes) == ["dir: created", "dir/doc: created"])
-            #expect(try await drive.pendingText() == ["dir/doc: deleted", "dir: deleted"])
+            #expect(try await drive.pendingText() == [])
             #expect(try await drive.item("Notes").isContainerRoot)
+            for path in ["Notes/dir", "Notes/dir/doc"] as [RelativePath] {
+                let base = try drive.base(path, container: notes, at: RelativePath(path.components.dropFirst()))
+                let item = try await drive.item(path)
+                drive.index.record(
+                    .acknowledged(
+                        .init(
+                            item: item.id, base: base, fingerprint: try drive.present(path).fingerprint,
+                            writersOpen: false)))
+            }
+            #expect(try await drive.pendingText(notes) == [])
+            #expect(try await drive.pendingText() == ["dir/doc: deleted", "dir: deleted"])
+        }
+    }
+
+    @Test("what arrives after its item was moved to another container stays until that has it")
+    func arrivalAfterMove() async throws {
+        let notes = try #require(ContainerID("iCloud.com.example.Notes"))
+        try await withDrive(containers: ContainerLayout([.init(notes, at: "Notes")])) { drive in
+            try drive.makeDirectory("Notes")
+            try drive.create("doc", "one")
+            let item = try await drive.item("doc")
+            let (base, sent) = (try drive.base("doc"), try drive.present("doc").fingerprint)
+            try drive.rename("doc", "Notes/doc")
+            drive.index.record(
+                .acknowledged(.init(item: item.id, base: base, fingerprint: sent, writersOpen: false)))
+            #expect(try await drive.pendingText() == [])
+            #expect(try await drive.pendingText(notes) == ["doc: created"])
+            // A file in which another thing is than was sent is not there.
+            let other = try drive.base("Notes/doc", container: notes, at: "doc")
+            let present = try drive.present("Notes/doc").fingerprint
+            drive.index.record(
+                .acknowledged(.init(item: item.id, base: other, fingerprint: present, writersOpen: true)))
+            #expect(try await drive.pendingText() == [])
+            drive.index.record(
+                .acknowledged(.init(item: item.id, base: other, fingerprint: present, writersOpen: false)))
+            #expect(try await drive.pendingText() == ["doc: deleted"])
         }
     }
 }

@@ -340,7 +340,9 @@ import Testing
     }
 
     /// A store whose listings have its own times only, and whose looks have none of those uploaded, or all.
-    private func reader(_ feed: ChangeFeed, looks: Bool, mostLookedAtFirst: Int = 0) -> FeedReader {
+    private func reader(
+        _ feed: ChangeFeed, looks: Bool, mostLookedAtFirst: Int = 0, refusing refusal: ProviderError.Code? = nil
+    ) -> FeedReader {
         let item: @Sendable (RelativePath) -> RemoteItem = { path in
             RemoteItem(
                 path: path, kind: .file, version: ProviderVersion("1"), size: ByteCount(1),
@@ -349,6 +351,7 @@ import Testing
         return FeedReader(
             feed: feed, list: { () async throws(ProviderError) in [item("a"), item("b")] },
             look: { (path) async throws(ProviderError) in
+                if let refusal, path == "b" { throw ProviderError(refusal, "refused") }
                 var item = item(path)
                 if looks { (item.mtime, item.mode) = (FileTime(seconds: 7, nanoseconds: 0), 0o640) }
                 return item
@@ -406,6 +409,18 @@ import Testing
         #expect(mode(looks, "a") == 0o640 && mode(looks, "b") == 0o640)
         let lists = try await reader(feed(), looks: true, mostLookedAtFirst: 1).changes(since: nil)
         #expect(mode(lists, "a") == nil && mode(lists, "b") == nil)
+    }
+
+    @Test(
+        "A document of a small store that cannot be looked at is listed all the same; of a store that is away, none is")
+    func firstRefused() async throws {
+        let reader = reader(feed(), looks: true, mostLookedAtFirst: 2, refusing: .failed)
+        guard case .everything(let items, _) = try await reader.changes(since: nil) else {
+            throw ProviderError(.failed, "no listing")
+        }
+        #expect(items.map(\.path) == ["a", "b"] && items.map(\.mode) == [0o640, nil])
+        let away = self.reader(feed(), looks: true, mostLookedAtFirst: 2, refusing: .unavailable)
+        await #expect(throws: ProviderError.self) { try await away.changes(since: nil) }
     }
 
     @Test(

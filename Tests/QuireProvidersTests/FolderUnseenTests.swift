@@ -44,6 +44,24 @@ struct FolderUnseenTests {
         #expect(unseen.digest != seen.digest)
     }
 
+    private static func device(of path: String) -> UInt? {
+        var status = stat()
+        return stat(path, &status) == 0 ? UInt(status.st_dev) : nil
+    }
+
+    @Test(
+        "What is on another filesystem is unseen, and nothing in it is told; all else is listed",
+        .enabled(if: device(of: "/dev") != device(of: "/dev/shm"), "needs a filesystem within another one"))
+    func mounted() throws {
+        let file = "/dev/shm/quire-unseen-\(getpid())"
+        Shell.run("touch", file)
+        defer { unlink(file) }
+        let seen = try walk("/dev")
+        #expect(seen.unseen.contains("shm"))
+        #expect(!seen.told.contains { $0.isInside("shm") })
+        #expect(seen.told.contains("fd"))
+    }
+
     @Test("Of a folder that may not be read itself, nothing is listed")
     func root() throws {
         let work = try TemporaryDirectory()

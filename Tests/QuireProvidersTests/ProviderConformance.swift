@@ -191,6 +191,25 @@ extension ProviderConformance {
         Issue.record("a change was not seen")
     }
 
+    @Test("However many directories there are, a listing has all", arguments: ProviderForm.allCases)
+    func manyDirectories(form: ProviderForm) async throws {
+        let bench = try await form.open()
+        try await bench.directory("d")
+        let paths = (0..<130).map { RelativePath(stringLiteral: "d/\($0)") }
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for part in 0..<8 {
+                group.addTask {
+                    for number in stride(from: part, to: paths.count, by: 8) {
+                        try await bench.directory(paths[number])
+                    }
+                }
+            }
+            try await group.waitForAll()
+        }
+        try await bench.put("d/129/deep", "x")
+        #expect(Set(try await bench.listing().keys) == Set(paths + ["d", "d/129/deep"]))
+    }
+
     @Test("The root can be looked at and not be changed", arguments: ProviderForm.allCases)
     func root(form: ProviderForm) async throws {
         let bench = try await form.open()

@@ -188,11 +188,7 @@ import Testing
 
     // MARK: - a provider that is listed now and then
 
-    private let announcing: MemoryProvider = {
-        var capabilities = MemoryProvider.full
-        capabilities.announcements = true
-        return MemoryProvider(capabilities: capabilities)
-    }()
+    private let announcing = MemoryProvider.announcing()
 
     /// A device that has seen its provider list what it has sent.
     private func listed(_ paths: [RelativePath], _ feed: FeedProvider) async throws -> Device {

@@ -227,6 +227,42 @@ import Testing
         #expect(try device.text("doc") == "content")
     }
 
+    @Test("A document that has the number of a file whose content is still coming does not wait for that")
+    func reusedNumber() async throws {
+        memory.edit { $0.write("other", "of the other") }
+        let (device, faulty) = try await device()
+        let gate = Gate()
+        faulty.inject(Fault(.fetch, .hold(gate), path: "doc"))
+        let (service, inode) = (device.service, try device.tree.requiredStatus(at: "doc").inode)
+        let coming = Task { try await service.materialize(path: "doc", inode: inode) }
+        await gate.waitForArrivals(1)
+        try await service.materialize(path: "other", inode: inode)
+        #expect(try device.text("other") == "of the other")
+        #expect(try device.isDataless("doc"))
+        gate.open()
+        try await coming.value
+        #expect(try device.text("doc") == "content")
+    }
+
+    @Test(
+        "A document that is renamed while its content comes is not downloaded twice at a time")
+    func renamedMeanwhile() async throws {
+        let (device, faulty) = try await device()
+        let gate = Gate()
+        faulty.inject(Fault(.fetch, .hold(gate)))
+        let (service, inode) = (device.service, try device.tree.requiredStatus(at: "doc").inode)
+        let first = Task { try await service.materialize(path: "doc", inode: inode) }
+        await gate.waitForArrivals(1)
+        try device.rename("doc", "moved")
+        let second = Task { try await service.materialize(path: "moved", inode: inode) }
+        for _ in 0..<1000 { await Task.yield() }
+        #expect(faulty.count(.fetch) == 1)
+        gate.open()
+        // Who asked under a former name asks again.
+        _ = (try? await first.value, try? await second.value)
+        #expect(try await device.open("moved") == "content")
+    }
+
     @Test("A program that is interrupted stops waiting; the download goes on for the others")
     func interrupted() async throws {
         let (device, faulty) = try await device()

@@ -1,7 +1,10 @@
+import GRDB
 import QuireCore
+@testable import QuireIndex
 import QuireProviders
 import QuireStore
 @testable import QuireSync
+import Synchronization
 import Testing
 
 /// Uploads that arrived, while this device does not know it: the daemon died, or the connection was cut.
@@ -220,6 +223,29 @@ import Testing
         try await settle(device)
         #expect(try Set(device.listing().keys) == ["dir", "third"])
         #expect(memory.contents(at: "third") != nil && memory.contents(at: "doc") == nil)
+    }
+
+    @Test("A move by a copy and a deletion is on the disk before it is asked for")
+    func noteIsDurable() async throws {
+        var capabilities = MemoryProvider.full
+        (capabilities.stableIdentifiers, capabilities.directoryMoves) = (false, false)
+        let device = try Device("one", provider: MemoryProvider(capabilities: capabilities), clock: clock)
+        try device.write("old", "text")
+        #expect(await device.sync() == .settled)
+        let statements = Lock<[String]>([])
+        try device.metadata.database.use { pool in
+            pool.writeWithoutTransaction { db in
+                db.trace { event in statements.withLock { $0.append(event.expandedDescription) } }
+            }
+        }
+        try device.rename("old", "new")
+        #expect(await device.sync() == .settled)
+        let all = statements.withLock { $0 }
+        let note = try #require(
+            all.firstIndex { $0.contains("INSERT OR REPLACE INTO meta") && $0.contains("user.moves.") })
+        let before = all[..<note].last { $0.contains("PRAGMA synchronous") }
+        let after = all[note...].first { $0.contains("PRAGMA synchronous") || $0.hasPrefix("COMMIT") }
+        #expect(before?.hasSuffix("FULL") == true && after?.hasPrefix("COMMIT") == true)
     }
 
     /// Has the provider have a copy of the document that is at a path here, of "text".

@@ -49,6 +49,35 @@ import Testing
         #expect(try device.kept() == [])
     }
 
+    @Test("What was uploaded a short while ago is evicted once one look has found it at the provider")
+    func evicted() async throws {
+        let faulty = FaultyProvider(memory)
+        let device = try Device("one", provider: faulty, clock: clock)
+        for path in ["old", "doc", "other"] as [RelativePath] {
+            try device.write(path, "only copy")
+            #expect(await device.sync() == .settled)
+            if path == "old" { clock.advance(.seconds(3700)) }
+        }
+        var looks = faulty.count(.item)
+        #expect(try await device.service.evict("old") == 1)
+        #expect(faulty.count(.item) == looks)
+        #expect(try await device.service.evict("other") == 1)
+        #expect(faulty.count(.item) == looks + 1)
+        faulty.isAvailable = false
+        looks = faulty.count(.item)
+        for _ in 0..<3 {
+            await #expect { try await device.service.evict("doc") } throws: { ($0 as? QuireError)?.code == .busy }
+        }
+        #expect(faulty.count(.item) == looks + 1)
+        faulty.isAvailable = true
+        #expect(await device.sync() == .settled)
+        memory.edit { $0.write("doc", "of another device") }
+        await #expect { try await device.service.evict("doc") } throws: { ($0 as? QuireError)?.code == .busy }
+        #expect(await device.sync() == .settled)
+        #expect(try device.kept() == ["only copy"])
+        #expect(try device.text("doc") == "of another device")
+    }
+
     @Test("Of a directory that another device deletes hardly anything is kept")
     func many() async throws {
         let device = try Device("one", provider: memory, clock: clock, pushPart: 200, pullPart: 200)

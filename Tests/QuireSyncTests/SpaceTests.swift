@@ -1,7 +1,9 @@
 import Glibc
 import QuireCore
+import QuireIndex
 import QuireProviders
 import QuireStore
+import Synchronization
 import Testing
 
 @testable import QuireSync
@@ -117,6 +119,7 @@ import Testing
         #expect(await device.sync() == .settled)
         #expect(await materialize(device, "large") == ENOSPC)
         #expect(try device.isDataless("large"))
+        #expect(try !device.isDataless("mine"))
         #expect(await device.service.spaceReport()?.refused.map(\.path) == ["large"])
         #expect(await materialize(device, "small") == nil)
         #expect(try device.text("small")?.count == 400)
@@ -125,6 +128,20 @@ import Testing
         #expect(await device.sync() == .settled)
         #expect(await materialize(device, "large") == nil)
         #expect(await device.service.spaceReport()?.refused.isEmpty == true)
+    }
+
+    @Test("For what a program cannot write, whatever goes, nothing goes")
+    func tooMuch() async throws {
+        let device = try device(1000)
+        try device.write("mine", String(repeating: "m", count: 700))
+        #expect(await device.sync() == .settled)
+        await device.service.space.look()
+        await device.room.lookAgain(for: 1001)
+        #expect(!device.room.take(1001))
+        #expect(try !device.isDataless("mine"))
+        await device.room.lookAgain(for: 1000)
+        #expect(device.room.take(1000))
+        #expect(try device.isDataless("mine"))
     }
 
     @Test("A document that changed at the provider is not refreshed beyond the limit: it becomes a placeholder")
@@ -175,6 +192,94 @@ import Testing
             await Task.yield()
         }
         #expect(try device.text("kept/new") == "new")
+        running.cancel()
+        await running.value
+    }
+
+    /// A device with placeholders in a pinned directory, of which nobody has tried to bring one.
+    private func device(pinned count: Int) async throws -> (Device, PinnedContent, PauseSwitch) {
+        memory.edit { $0.write("kept/first", "text") }
+        let device = try Device("one", provider: memory, clock: clock, pullPart: 300)
+        #expect(await device.sync() == .settled)
+        try await device.service.pin("kept")
+        memory.edit { tree in
+            for number in 0..<count { tree.write(RelativePath(stringLiteral: "kept/\(number)"), "text") }
+        }
+        #expect(await device.sync() == .settled)
+        // Nothing is told of any more that the test does not do itself.
+        try await device.metadata.namesIndexed()
+        let pause = PauseSwitch(clock: clock.syncClock)
+        let environment = device.service.environment
+        let pinned = PinnedContent(
+            index: environment.index, settings: environment.settings, clock: environment.clock, pause: pause)
+        return (device, pinned, pause)
+    }
+
+    @Test("Pinned content comes, however much of it that is looked at before does not")
+    func pinnedBehindFailures() async throws {
+        let (device, pinned, _) = try await device(pinned: 300)
+        let tried = Lock<Set<RelativePath>>([])
+        let running = Task {
+            await pinned.run { (path, _) throws(MaterializeError) in
+                _ = tried.withLock { $0.insert(path) }
+                throw MaterializeError(errno: EACCES, message: "refused")
+            }
+        }
+        while tried.withLock({ $0.count }) < 300 { try await Task.sleep(for: .milliseconds(5)) }
+        running.cancel()
+        await running.value
+        withExtendedLifetime(device) {}
+    }
+
+    @Test("Where a provider is not there its pinned content is not tried one by one; what comes after it has its turn")
+    func pinnedWhileAway() async throws {
+        let (device, pinned, _) = try await device(pinned: 300)
+        let tried = Lock<[RelativePath]>([])
+        let running = Task {
+            await pinned.run { (path, _) throws(MaterializeError) in
+                tried.withLock { $0.append(path) }
+                throw MaterializeError(errno: ENETUNREACH, message: "away")
+            }
+        }
+        while tried.withLock({ $0.count }) < 256 { try await Task.sleep(for: .milliseconds(5)) }
+        for _ in 0..<1000 { await Task.yield() }
+        #expect(tried.withLock { $0.count } == 256)
+        try device.write("other", "text")
+        while tried.withLock({ $0.count }) < 300 { try await Task.sleep(for: .milliseconds(5)) }
+        for _ in 0..<1000 { await Task.yield() }
+        #expect(tried.withLock { Set($0).count == 300 && $0.count == 300 })
+        running.cancel()
+        await running.value
+    }
+
+    @Test("Pinned content comes when a pause is over, by its time or resumed", arguments: [false, true])
+    func pinnedInPause(isResumed: Bool) async throws {
+        let (device, pinned, pause) = try await device(pinned: 1)
+        pause.set(isResumed ? .never : .at(FileTime(nanoseconds: clock.now.nanoseconds + 4_000_000_000)))
+        let came = Lock<RelativePath?>(nil)
+        let running = Task { await pinned.run { (path, _) throws(MaterializeError) in came.withLock { $0 = path } } }
+        if isResumed {
+            for _ in 0..<1000 { await Task.yield() }
+            #expect(came.withLock { $0 } == nil)
+            pause.set(nil)
+            pinned.wake()
+        }
+        while came.withLock({ $0 }) == nil { try await Task.sleep(for: .milliseconds(5)) }
+        running.cancel()
+        await running.value
+        withExtendedLifetime(device) {}
+    }
+
+    @Test("Who resumes a paused drive has its pinned content brought")
+    func pinnedInPausedDrive() async throws {
+        let (device, _, _) = try await device(pinned: 1)
+        try await device.service.pause(until: .never)
+        let service = device.service
+        let running = Task { await service.run() }
+        for _ in 0..<1000 { await Task.yield() }
+        #expect(try device.isDataless("kept/0"))
+        try await service.resume()
+        while try device.isDataless("kept/0") { try await Task.sleep(for: .milliseconds(5)) }
         running.cancel()
         await running.value
     }

@@ -34,6 +34,7 @@ struct UnseenPlacesTests {
             let errors = await sync(device)
             #expect(Set(errors.map(\.path)) == ["d/e", "x", "lost+found"] && errors.count == 3)
             #expect(errors.allSatisfy { $0.message.contains("403") && $0.message.contains("let Quire's account") })
+            #expect(errors.filter(\.isNotice).map(\.path) == ["lost+found"])
         }
         #expect(try await device.open("a") == "newer text")
         #expect(try Set(device.listing().keys) == ["a", "d", "d/e", "d/e/c", "x"])
@@ -46,11 +47,57 @@ struct UnseenPlacesTests {
         #expect(try Set(device.listing().keys) == ["a", "d", "d/e", "d/e/c", "lost+found"])
     }
 
+    @Test(
+        "Where a directory above is renamed, nothing shows where it went: no deletion is believed of what is here of it"
+    )
+    func renamedAbove() async throws {
+        let feed = FeedProvider(memory)
+        let device = try Device("one", provider: feed, clock: clock)
+        for directory in ["d", "d/e"] as [RelativePath] { try device.makeDirectory(directory) }
+        for path in ["a", "d/e/c"] as [RelativePath] { try device.write(path, "text") }
+        #expect(await device.sync() == .settled)
+        feed.hide(["d/e"])
+        #expect(await sync(device).map(\.path) == ["d/e"])
+        memory.edit { tree in
+            for path in ["d/e/c", "d/e", "d"] as [RelativePath] { tree.remove(path) }
+            for path in ["new", "new/e"] as [RelativePath] { tree.write(path, .directory) }
+            tree.write("new/e/c", "text")
+        }
+        feed.hide(["new/e"])
+        for _ in 0..<2 {
+            clock.advance(.seconds(120))
+            _ = await device.sync()
+            #expect(try device.text("d/e/c") == "text")
+            #expect(await device.service.status().heldDeletions > 0)
+        }
+        feed.hide([])
+        for _ in 0..<2 {
+            clock.advance(.seconds(120))
+            _ = try await device.service.confirmDeletions()
+            _ = await device.sync()
+        }
+        #expect(try Set(device.listing().keys) == ["a", "new", "new/e", "new/e/c"])
+    }
+
+    @Test("What was never here is told, and nothing waits for it")
+    func foreign() async throws {
+        let feed = FeedProvider(memory)
+        let device = try Device("one", provider: feed, clock: clock)
+        try device.write("a", "text")
+        #expect(await device.sync() == .settled)
+        memory.edit { $0.write("lost+found", .directory) }
+        feed.hide(["lost+found"])
+        clock.advance(.seconds(120))
+        #expect(await device.sync() == .settled)
+        #expect(await device.service.status().errors.map(\.path) == ["lost+found"])
+        // Made here as well: now something does.
+        try device.makeDirectory("lost+found")
+        #expect(await sync(device).map(\.path).contains("lost+found"))
+    }
+
     @Test("A directory is not gone while something in it is unseen, nor what is below one that was made anew")
     func told() async throws {
-        var capabilities = MemoryProvider.full
-        capabilities.announcements = true
-        let memory = MemoryProvider(capabilities: capabilities)
+        let memory = MemoryProvider.announcing()
         let feed = FeedProvider(memory)
         let device = try Device("one", provider: feed, clock: clock)
         for directory in ["d", "d/e"] as [RelativePath] { try device.makeDirectory(directory) }
@@ -94,9 +141,7 @@ struct UnseenPlacesTests {
 
     @Test("What is told to be gone where nothing can be seen stays")
     func toldGone() async throws {
-        var capabilities = MemoryProvider.full
-        capabilities.announcements = true
-        let memory = MemoryProvider(capabilities: capabilities)
+        let memory = MemoryProvider.announcing()
         let feed = FeedProvider(memory)
         let device = try Device("one", provider: feed, clock: clock)
         try device.makeDirectory("d")

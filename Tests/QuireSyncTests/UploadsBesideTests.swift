@@ -10,17 +10,12 @@ import Testing
 @Suite("Uploads beside the rounds", .timeLimit(.minutes(1)))
 struct UploadsBesideTests {
     private let clock = TestClock()
-    private let memory: MemoryProvider
+    private let memory = MemoryProvider.announcing()
     private let faulty: FaultyProvider
     private let gate = Gate()
     private let large = String(repeating: "x", count: 1 << 21)
 
-    init() {
-        var capabilities = MemoryProvider.full
-        capabilities.announcements = true
-        memory = MemoryProvider(capabilities: capabilities)
-        faulty = FaultyProvider(memory)
-    }
+    init() { faulty = FaultyProvider(memory) }
 
     private func device(parallel: Int? = nil, pollInterval: Duration? = nil) async throws -> Device {
         let device = try Device("one", provider: faulty, clock: clock, parallel: parallel, pollInterval: pollInterval)

@@ -3,7 +3,7 @@
 NAME=moto; . "$(dirname "$0")/lib.sh"
 install() { venv_need moto moto_server 'moto[s3,server]'; }
 start() {
-  daemon moto "$VENV_BIN/moto_server" -H 127.0.0.1 -p "$PORT"
+  daemon moto "$VENV_BIN/python" "$HERE/moto-serial.py" "$PORT"
   wait_http "http://127.0.0.1:$PORT/" 30
   put URL "http://127.0.0.1:$PORT/"; put USER "$SERVER_USER"; put PASS "$SERVER_PASSWORD"; put PID "$DPID"; ready
 }

@@ -18,4 +18,9 @@ package enum AbsolutePath {
     package static func isInside(_ path: String, _ directory: String) -> Bool {
         directory == "/" || path == directory || path.hasPrefix(directory + "/")
     }
+
+    /// Whether one is the other, or lies below it; both normalized.
+    package static func overlap(_ path: String, _ other: String) -> Bool {
+        isInside(path, other) || isInside(other, path)
+    }
 }

@@ -29,6 +29,13 @@ public protocol DocumentProvider: Sendable {
     /// - Throws: `.unavailable` when the storage is missing or is another than `expected`; `.permissionDenied`.
     func connect(expected: String?) async throws(ProviderError) -> String
 
+    /// What `connect` has decided about the storage and may decide otherwise another time, though all that is known of it would be
+    /// other then. Nil where there is nothing. Whoever keeps what is known keeps that, too.
+    var decision: String? { get }
+
+    /// Takes up such a decision, before `connect`.
+    func recall(_ decision: String)
+
     /// Everything that changed since `cursor`; with nil, everything. May always answer `.everything`.
     ///
     /// A listing that could not be read to its end throws; it is never cut short silently. A part that the provider may not
@@ -126,6 +133,12 @@ public protocol DocumentProvider: Sendable {
 }
 
 extension DocumentProvider {
+    /// None.
+    public var decision: String? { nil }
+
+    /// There is none.
+    public func recall(_ decision: String) {}
+
     /// Cannot be told.
     public func setBack(before cursor: ChangeCursor, next: ChangeCursor) async throws(ProviderError) -> ChangeCursor? {
         nil

@@ -2,7 +2,7 @@
 /// directory gone that one of them is in.
 package struct UnseenPlaces: Sendable, Hashable {
     private var places: Set<RelativePath> = []
-    private var above: Set<RelativePath> = []
+    private var above = DirectorySet()
 
     /// Nowhere.
     package init() {}
@@ -11,12 +11,16 @@ package struct UnseenPlaces: Sendable, Hashable {
     ///
     /// - Parameter told: as `RemoteChanges` has it. On return without what is unseen, and without what lies there.
     package init(takingFrom told: inout [RemoteItem]) {
-        for item in told where item.unseen != nil {
-            places.insert(item.path)
-            var directory = item.path.parent
-            while let path = directory, above.insert(path).inserted { directory = path.parent }
-        }
+        self.init(told.lazy.filter { $0.unseen != nil }.map(\.path))
         if !places.isEmpty { told.removeAll { covers($0.path) } }
+    }
+
+    /// Some places.
+    package init(_ places: some Sequence<RelativePath>) {
+        for place in places {
+            self.places.insert(place)
+            above.insert(above: place)
+        }
     }
 
     /// Whether everything was told.

@@ -13,8 +13,10 @@ extension DriveStatus {
         /// The provider's name.
         package var provider: String
         package var count: Int
-        /// Where the first of them are, or were, on the drive; ten at most.
+        /// Where the first of them are, or were, on the drive; `mostPaths` at most.
         package var paths: [WirePath]
+
+        package static let mostPaths = 10
 
         package init(side: Side, provider: String, count: Int, paths: [WirePath]) {
             self.side = side

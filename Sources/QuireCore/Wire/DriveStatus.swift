@@ -140,8 +140,7 @@ package struct DriveStatus: Codable, Sendable, Hashable {
 
     private enum CodingKeys: CodingKey {
         case home, mountpoint, device, state, items, pending, conflicts, heldDeletions, held, errors, errorsMore,
-            providers,
-            passthrough, rescanning, lacksMimeDatabase, space, paused, waiting
+            providers, passthrough, rescanning, lacksMimeDatabase, space, paused, waiting
     }
 
     package func encode(to encoder: any Encoder) throws {

@@ -203,15 +203,18 @@ extension Driver {
     }
 
     /// The content of a document that programs read while it arrived is here as a whole: their handles are of it from now on,
-    /// and what the kernel has of it stays right. Nil where nobody reads it so, or somebody reads what came before this
-    /// was begun anew.
+    /// and what the kernel has of it stays right. Nil where nobody reads it so, somebody reads what came before this was begun
+    /// anew, or descriptors are short: they read on what has come then, which is no longer the document under the name.
     private func arrived(_ status: FileStatus, over previous: FileStatus?) -> KernelNotice? {
         guard let previous, previous.linkCount <= 1 else { return nil }
         let node = table.locked { state -> Node? in
             guard let node = state.byInode[previous.inode], node.isOpen,
                 node.files.allSatisfy({ $0.arrival?.reads(status.inode) ?? false })
             else { return nil }
-            for file in node.files { file.arrival?.settle() }
+            // All or none: what one of them has open still is written to by whoever opens the document next.
+            let contents = node.files.compactMap { $0.arrival?.duplicate() }
+            guard contents.count == node.files.count else { return nil }
+            for (file, content) in zip(node.files, contents) { file.arrival?.settle(at: content) }
             state.byInode[previous.inode] = nil
             node.inode = status.inode
             node.hasNoCapability = false

@@ -39,12 +39,10 @@ final class Arrival: Sendable {
         return fstat(content.descriptor, &status) == 0 && UInt64(status.st_ino) == inode
     }
 
-    /// The content has taken its place in the store, where it is the file that has been read so far.
-    func settle() {
+    /// What has been read so far, open once more; nil where no descriptor is left.
+    func duplicate() -> Descriptor? {
         let raw = fcntl(content.descriptor, F_DUPFD_CLOEXEC, 0)
-        // Without a descriptor to spare it is read as before: all of it is here.
-        guard raw >= 0 else { return }
-        settle(at: Descriptor(owning: raw))
+        return raw >= 0 ? Descriptor(owning: raw) : nil
     }
 
     /// From now on `descriptor` is read.

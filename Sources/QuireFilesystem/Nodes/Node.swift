@@ -39,6 +39,8 @@ final class Node: @unchecked Sendable {
     var isUnseen = false
     /// For files: whether a handle was opened since the kernel was last told to drop the pages it may have.
     var wasOpened = false
+    /// For files: whether the kernel, by passthrough, wrote past pages that it may have of an earlier time.
+    var pagesMayBeStale = false
     /// For files: whether the kernel was told of more than one name.
     var hadOtherNames = false
     /// Whether setuid or setgid may be set, so that a write by an ordinary user has to strip them.

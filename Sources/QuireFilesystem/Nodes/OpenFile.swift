@@ -20,6 +20,9 @@ final class OpenFile: @unchecked Sendable {
     /// The write claim held until the handle closes or comes to rest, where claims or presenters were about when it was
     /// opened.
     let claim: HeldClaim?
+    /// Whether the kernel hands each write on as it comes, neither collected nor written by itself. Set before the kernel
+    /// knows of the handle.
+    var writesDirectly = false
     /// Where it is among the node's handles. Guarded by NodeTable.state.
     var position = 0
     /// The thread that opened it; 0 where nobody knows.

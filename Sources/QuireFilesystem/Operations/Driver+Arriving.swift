@@ -76,10 +76,13 @@ extension Driver {
                 }
             },
             then: { [self] reply in
-                let settled = arrival.settled
-                performCopy(
-                    reply, settled?.raw ?? content.descriptor, off_t(start), target, targetOffset, Int(end - start))
-                withExtendedLifetime((settled, content)) {}
+                let growth = growth(of: target.descriptor, to: targetOffset + off_t(end - start))
+                admit(reply, growth) { driver, reply in
+                    let settled = arrival.settled
+                    driver.performCopy(
+                        reply, settled?.raw ?? content.descriptor, off_t(start), target, targetOffset, Int(end - start))
+                    withExtendedLifetime((settled, content)) {}
+                }
             })
     }
 

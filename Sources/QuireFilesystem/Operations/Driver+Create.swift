@@ -229,7 +229,7 @@ extension Driver {
                     node: node, descriptor: descriptor, isWriter: Self.isWriter(flags),
                     opensForReading: flags & O_ACCMODE != O_WRONLY, claim: claim, thread: caller.pid)
                 watch(file)
-                return (node, status, file, register(file, status))
+                return (node, status, file, register(file, status, flags))
             }
         }
         switch made {

@@ -31,38 +31,39 @@ extension Driver {
 
     /// WRITE, where the kernel does not write by itself.
     ///
-    /// - Parameter isDelayed: the kernel had collected it; the program is not waiting.
+    /// - Parameter kind: who waits for it, and for what.
     func write(
-        _ reply: consuming Reply, _ file: OpenFile, _ bytes: UnsafeRawBufferPointer, _ offset: off_t, isDelayed: Bool
+        _ reply: consuming Reply, _ file: OpenFile, _ bytes: UnsafeRawBufferPointer, _ offset: off_t, _ kind: WriteKind
     ) {
-        if !isDelayed, let claim = file.claim, claim.hasEnded, mustAskCoordinator,
+        if kind != .delayed, let claim = file.claim, claim.hasEnded, mustAskCoordinator,
             services.coordinator.pass(for: accesses(writing: file.node)) == nil
         {
-            return resume(claim, reply, file, Array(bytes), offset)
+            return resume(claim, reply, file, Array(bytes), offset, kind)
         }
-        performWrite(reply, file, bytes, offset, isDelayed: isDelayed)
+        performWrite(reply, file, bytes, offset, kind)
     }
 
     /// A handle that had come to rest writes again: it takes its claim again first.
     private func resume(
-        _ claim: HeldClaim, _ reply: consuming Reply, _ file: OpenFile, _ bytes: [UInt8], _ offset: off_t
+        _ claim: HeldClaim, _ reply: consuming Reply, _ file: OpenFile, _ bytes: [UInt8], _ offset: off_t,
+        _ kind: WriteKind
     ) {
         coordinated(reply, accesses(writing: file.node)) { driver, reply, renewed in
             if let renewed { claim.resume(with: renewed) }
             let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: bytes.count, alignment: 16)
             defer { buffer.deallocate() }
             buffer.copyBytes(from: bytes)
-            driver.performWrite(reply, file, UnsafeRawBufferPointer(buffer), offset, isDelayed: false)
+            driver.performWrite(reply, file, UnsafeRawBufferPointer(buffer), offset, kind)
             driver.watch(file)
         }
     }
 
     private func performWrite(
-        _ reply: consuming Reply, _ file: OpenFile, _ bytes: UnsafeRawBufferPointer, _ offset: off_t, isDelayed: Bool
+        _ reply: consuming Reply, _ file: OpenFile, _ bytes: UnsafeRawBufferPointer, _ offset: off_t, _ kind: WriteKind
     ) {
-        guard services.room.isLimited else { return store(reply, file, bytes, offset) }
+        guard services.room.isLimited else { return store(reply, file, bytes, offset, kind) }
         let growth = growth(of: file.descriptor, to: offset + off_t(bytes.count))
-        if isDelayed {
+        if kind == .delayed {
             // The program was told long ago that it is written.
             services.room.takeRegardless(growth)
         } else if !services.room.take(growth) {
@@ -71,14 +72,14 @@ extension Driver {
                 let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: bytes.count, alignment: 16)
                 defer { buffer.deallocate() }
                 buffer.copyBytes(from: bytes)
-                driver.store(reply, file, UnsafeRawBufferPointer(buffer), offset)
+                driver.store(reply, file, UnsafeRawBufferPointer(buffer), offset, kind)
             }
         }
-        store(reply, file, bytes, offset)
+        store(reply, file, bytes, offset, kind)
     }
 
     private func store(
-        _ reply: consuming Reply, _ file: OpenFile, _ bytes: UnsafeRawBufferPointer, _ offset: off_t
+        _ reply: consuming Reply, _ file: OpenFile, _ bytes: UnsafeRawBufferPointer, _ offset: off_t, _ kind: WriteKind
     ) {
         let caller = reply.caller
         let count = leavingTimes(of: file.descriptor) { Self.write(bytes, to: file.descriptor, at: offset) }
@@ -93,7 +94,8 @@ extension Driver {
             }
             if case .failure(let error) = stripped { return reply.error(error.errno) }
         }
-        reply.written(count)
+        guard kind == .durable else { return reply.written(count) }
+        synchronize(reply, file, dataOnly: true) { reply in reply.written(count) }
     }
 
     /// - Returns: how many bytes were written; -1, with errno, where none could be.
@@ -127,33 +129,43 @@ extension Driver {
         return result
     }
 
-    /// FSYNC. Returns when the store has it on disk.
-    func synchronize(_ reply: consuming Reply, _ file: OpenFile, dataOnly: Bool) {
-        synchronize(reply, file.descriptor, dataOnly: dataOnly) { [self] in
+    /// FSYNC. Returns when the store has it on disk; of who may have written with the times, also where only the content is asked
+    /// for: after a loss of power nothing else tells that it is not what was sent to the provider (rule 6).
+    ///
+    /// - Parameter answer: what the program is told where it succeeded.
+    func synchronize(
+        _ reply: consuming Reply, _ file: OpenFile, dataOnly: Bool,
+        answer: @escaping @Sendable (consuming Reply) -> Void = { reply in reply.error(0) }
+    ) {
+        synchronize(reply, file.descriptor, dataOnly: dataOnly && !file.isWriter) { [self] in
             guard file.isWriter else { return }
             gate.shared { reportIfChanged(file) }
             // What the kernel had collected takes blocks now.
             guard table.locked({ _ in file.node.dataPath == .cached }) else { return }
             notifier.attributesChanged(table.identifier(file.node))
+        } answer: { reply in
+            answer(reply)
         }
     }
 
     /// Answers when `descriptor` is on disk and what goes with it is done: on a thread of its own, unless the store is in
     /// memory, where there is nothing to wait for.
     func synchronize(
-        _ reply: consuming Reply, _ descriptor: Descriptor, dataOnly: Bool, and finish: @escaping @Sendable () -> Void
+        _ reply: consuming Reply, _ descriptor: Descriptor, dataOnly: Bool, and finish: @escaping @Sendable () -> Void,
+        answer: @escaping @Sendable (consuming Reply) -> Void
     ) {
-        guard table.isOnDisk else { return Self.synchronize(reply, descriptor, dataOnly, finish) }
-        parking.offload(reply) { reply in Self.synchronize(reply, descriptor, dataOnly, finish) }
+        guard table.isOnDisk else { return Self.synchronize(reply, descriptor, dataOnly, finish, answer) }
+        parking.offload(reply) { reply in Self.synchronize(reply, descriptor, dataOnly, finish, answer) }
     }
 
     private static func synchronize(
-        _ reply: consuming Reply, _ descriptor: Descriptor, _ dataOnly: Bool, _ finish: () -> Void
+        _ reply: consuming Reply, _ descriptor: Descriptor, _ dataOnly: Bool, _ finish: () -> Void,
+        _ answer: (consuming Reply) -> Void
     ) {
         let result = dataOnly ? fdatasync(descriptor.raw) : fsync(descriptor.raw)
         let code = errno
         finish()
-        reply.error(result == 0 ? 0 : code)
+        if result == 0 { answer(reply) } else { reply.error(code) }
     }
 
     /// FALLOCATE: reserve, punch, zero, collapse, as the store's file system can.

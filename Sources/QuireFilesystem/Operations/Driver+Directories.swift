@@ -98,7 +98,8 @@ extension Driver {
             try resolver.open(directory, O_RDONLY | O_DIRECTORY)
         }
         switch opened {
-        case .success(let descriptor): synchronize(reply, descriptor, dataOnly: false) {}
+        case .success(let descriptor):
+            synchronize(reply, descriptor, dataOnly: false, and: {}, answer: { reply in reply.error(0) })
         case .failure(let error): reply.error(error.errno)
         }
     }

@@ -128,7 +128,7 @@ extension Driver {
             status = try StoreCall.status(of: descriptor)
         }
         noteUse(file, status, truncates: flags & O_TRUNC != 0)
-        let answer = register(file, status)
+        let answer = register(file, status, flags)
         // What the kernel knows of it is not to be repeated from now on: see `ShownAttributes`.
         if file.isWriter && answer.backing > 0 || arrival != nil { notifier.attributesChanged(table.identifier(node)) }
         if flags & O_TRUNC != 0 || mark == .stale { report(node, status, content: true) }
@@ -150,10 +150,10 @@ extension Driver {
     }
 
     /// Enters an open file into its node and chooses the way of its data. Call inside the gate.
-    func register(_ file: OpenFile, _ status: stat) -> OpenAnswer {
+    func register(_ file: OpenFile, _ status: stat, _ flags: CInt) -> OpenAnswer {
         let node = file.node
         let wanted = backing(for: file, status)
-        let (path, unused) = table.locked { state -> (DataPath, CInt?) in
+        let (path, unused, isStale) = table.locked { state -> (DataPath, CInt?, Bool) in
             table.enter(file, &state)
             node.mayHavePrivilegeBits = status.st_mode & 0o6000 != 0
             let details = node.makeDetails()
@@ -163,20 +163,33 @@ extension Driver {
                 details.dataPath = wanted.map { .passthrough($0) } ?? .cached
                 unused = nil
             }
-            return (details.dataPath, unused)
+            if details.dataPath.isPassthrough { node.pagesMayBeStale = true }
+            return (details.dataPath, unused, node.pagesMayBeStale)
         }
         if let unused { closeBacking(unused) }
         switch path {
         case .passthrough(let backing):
             // Nothing of what was written is left to be sent when it is closed; RELEASE tells of it.
-            return OpenAnswer(flags: UInt32(CFUSE_OPEN_PASSTHROUGH | CFUSE_OPEN_NO_FLUSH), backing: backing)
-        case .cached, .undecided:
-            guard file.isWriter else {
-                return OpenAnswer(flags: UInt32(CFUSE_OPEN_KEEP_CACHE | CFUSE_OPEN_NO_FLUSH), backing: 0)
+            var answer = CFUSE_OPEN_PASSTHROUGH | CFUSE_OPEN_NO_FLUSH
+            if Self.mustSynchronize(flags) {
+                answer |= CFUSE_OPEN_DIRECT_IO
+                file.writesDirectly = true
             }
-            let flags = mustWriteAtOnce ? CFUSE_OPEN_DIRECT_IO : CFUSE_OPEN_KEEP_CACHE
-            return OpenAnswer(flags: UInt32(flags), backing: 0)
+            return OpenAnswer(flags: UInt32(answer), backing: backing)
+        case .cached, .undecided:
+            let kept = isStale ? 0 : CFUSE_OPEN_KEEP_CACHE
+            guard file.isWriter else { return OpenAnswer(flags: UInt32(kept | CFUSE_OPEN_NO_FLUSH), backing: 0) }
+            file.writesDirectly = mustWriteAtOnce
+            return OpenAnswer(flags: UInt32(file.writesDirectly ? CFUSE_OPEN_DIRECT_IO : kept), backing: 0)
         }
+    }
+
+    /// Whether writes of a handle with these flags have to be synchronized here, though the kernel could write by itself.
+    ///
+    /// O_DSYNC leaves the times for later, as `fdatasync` does: see `synchronize`. O_SYNC does not. A handle that reads, too,
+    /// is left to the kernel: it would splice from pages that other handles of the file do not write to.
+    private static func mustSynchronize(_ flags: CInt) -> Bool {
+        flags & O_SYNC == O_DSYNC && flags & O_ACCMODE == O_WRONLY
     }
 
     /// Whether the kernel must not collect the writes of a file that is opened now.
@@ -280,6 +293,7 @@ extension Driver {
                 details.reported = nil
                 node.dropDetails()
                 if case .passthrough(let backing) = path { return backing }
+                node.pagesMayBeStale = false
                 return nil
             }
             if let status, FileStatus(status).fingerprint != reported {

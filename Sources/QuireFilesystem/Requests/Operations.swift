@@ -126,8 +126,7 @@ enum Operations {
         table.write = { request, _, bytes, size, offset, info in
             serve(request, file: info) { driver, reply, file in
                 driver.write(
-                    reply, file, UnsafeRawBufferPointer(start: bytes, count: size), offset,
-                    isDelayed: info?.pointee.writepage == 1)
+                    reply, file, UnsafeRawBufferPointer(start: bytes, count: size), offset, WriteKind(info, file))
             }
         }
         table.flush = { request, _, info in

@@ -55,13 +55,14 @@ final class IngestProgress: Sendable {
 
     var committedCount: UInt64 { state.withLock { $0.committed } }
 
-    func committed(upTo count: UInt64) {
+    /// - Parameter isNews: whoever observes is to look.
+    func committed(upTo count: UInt64, isNews: Bool = true) {
         let (ready, observers) = state.withLock { state in
             state.committed = max(state.committed, count)
             state.failure = nil
             let ready = state.waiters.filter { $0.target <= count }
             if !ready.isEmpty { state.waiters.removeAll { $0.target <= count } }
-            return (ready, Array(state.observers.values))
+            return (ready, isNews ? Array(state.observers.values) : [])
         }
         for waiter in ready { waiter.continuation.resume(returning: .success(())) }
         for observer in observers { observer.yield() }
@@ -108,7 +109,7 @@ final class IngestProgress: Sendable {
 
     // MARK: Observation
 
-    /// An element after each commit; ticks that nobody took yet are one.
+    /// An element after each commit of something new; ticks that nobody took yet are one.
     func changes() -> AsyncStream<Void> {
         let (stream, continuation) = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
         let id = state.withLock { state -> UInt64? in

@@ -39,6 +39,8 @@ final class IngestThread: @unchecked Sendable {
     /// An event was missed, and its rescan waits for its time.
     var isRescanDue = false
     var names = NameIndexing.due
+    /// Since it was last told how much is committed, something was that others wait for.
+    private var hasNews = false
 
     /// Whether names may be in the queue of `NameSearch`.
     enum NameIndexing {
@@ -76,7 +78,8 @@ final class IngestThread: @unchecked Sendable {
                 if entries.contains(where: \.work.isCheck) { checkFile() }
                 commit(EventFolding.fold(entries))
                 noteAttributes(entries)
-                progress.committed(upTo: count)
+                progress.committed(upTo: count, isNews: hasNews)
+                hasNews = false
                 // A steady stream of events must not keep the rescan from ending.
                 if rescan != nil { stepRescan() }
             }
@@ -99,7 +102,8 @@ final class IngestThread: @unchecked Sendable {
                 }
             }
         }
-        names = .due
+        if outcome != .done { hasNews = true }
+        if hasNews { names = .due }
         if outcome == .done { return enqueueMovedDirectories(entries) }
         guard entries.count > 1 else {
             if let entry = entries.first {
@@ -111,6 +115,8 @@ final class IngestThread: @unchecked Sendable {
     }
 
     private func apply(_ work: IngestQueue.Entry.Work, _ writer: inout TreeWriter) throws {
+        // Which tells that itself.
+        if case .event(.contentChanged) = work {} else { writer.hasNews = true }
         switch work {
         case .event(let event): try writer.apply(event)
         case .arrived(let parent, let name, let status):
@@ -165,6 +171,7 @@ final class IngestThread: @unchecked Sendable {
             state.types.hasUnseen = false
             typing.wake()
         }
+        hasNews = hasNews || after.hasNews
         suspects.formUnion(after.suspects)
         if !after.unwitnessed.isEmpty { compareWithAll(after.unwitnessed) }
         if after.missesDirectory { startWholeRescan(unasked: true) }
@@ -175,17 +182,14 @@ final class IngestThread: @unchecked Sendable {
     ) throws -> TreeWriter {
         try pool.writeWithoutTransaction { db -> TreeWriter in
             var writer = TreeWriter(db: db, state: state) { lister.look(at: $0) }
-            if durably { try db.run("PRAGMA synchronous = FULL") }
-            defer {
-                // Cannot fail on a connection that is open; if it did, more would be durable than has to be.
-                if durably { try? db.run("PRAGMA synchronous = NORMAL") }
-            }
-            try db.inTransaction(.immediate) {
-                try body(&writer)
-                if writer.state.nextID != state.nextID {
-                    try db.setMeta(MetaKey.nextID, String(writer.state.nextID))
+            try db.durably(durably) {
+                try db.inTransaction(.immediate) {
+                    try body(&writer)
+                    if writer.state.nextID != state.nextID {
+                        try db.setMeta(MetaKey.nextID, String(writer.state.nextID))
+                    }
+                    return .commit
                 }
-                return .commit
             }
             return writer
         }

@@ -51,6 +51,7 @@ extension TreeWriter {
             {
                 try link(&row, to: id, isNew: false, container, in: parent, name, .unknownDirectory(container))
                 row.acknowledged = row.local.fingerprint
+                try endWait(for: row.id)
                 try update(row)
                 try relinkChildren(of: row)
             }

@@ -53,7 +53,10 @@ extension TreeWriter {
         row.writersOpen = false
         if let base = commit.base {
             try setBase(&row, base, movesBase: false, isNews: true, at: commit.basePlace)
-            if row.base != nil { row.acknowledged = local.fingerprint }
+            if row.base != nil {
+                row.acknowledged = local.fingerprint
+                try endWait(for: row.id)
+            }
         } else {
             row.acknowledged = nil
             row.since = now
@@ -98,7 +101,7 @@ extension TreeWriter {
             try !before.isLocalOnly || isFound(before, as: acknowledgement.base)
         else {
             // Gone, or elsewhere: what the provider has is a deletion to be uploaded.
-            try setBase(acknowledgement.base)
+            try awaitMoved(acknowledgement.item.rawValue, setBase(acknowledgement.base))
             return
         }
         var row = before
@@ -113,8 +116,23 @@ extension TreeWriter {
         // Who acknowledges has asked for open writers just now. One that came since says so itself when it closes.
         row.writersOpen = acknowledgement.writersOpen
         try setBase(&row, acknowledgement.base, movesBase: false, isNews: false)
-        if row.base != nil { row.acknowledged = acknowledgement.writersOpen ? nil : acknowledgement.fingerprint }
+        if row.base != nil {
+            row.acknowledged = acknowledgement.writersOpen ? nil : acknowledgement.fingerprint
+            // What is written from here on waits from here on.
+            if acknowledgement.writersOpen { row.since = now }
+            // What is at the provider in its place is not it, where that stays to be sent: see `SyncContext.acknowledgeChanged`.
+            if !acknowledgement.writersOpen || known != nil { try endWait(for: row.id) }
+        }
         try updatePlaced(row, before: before)
+    }
+
+    /// What arrived at the provider of the container that it was moved out of meanwhile is all that there is of it beside this
+    /// device, until it is at the other one.
+    private func awaitMoved(_ item: Int64, _ base: Int64?) throws {
+        guard let base, let row = try row(item), row.goesUp, !row.difference.isDisjoint(with: [.created, .content]),
+            try self.row(withBase: base) == nil
+        else { return }
+        try orphan(base, awaiting: item)
     }
 
     /// Whether what only its name keeps here is where the provider has it.

@@ -186,8 +186,12 @@ extension TreeWriter {
     }
 
     /// An event: content may have changed. Concerns every name of the inode.
+    ///
+    /// What is written again and again by who has it open has waited to be sent since the first write, or since a snapshot of it was
+    /// sent, and is news to nobody.
     mutating func contentChanged(_ status: FileStatus, writersOpen: Bool) throws {
         for before in try rows(inode: status.inode) where before.local.kind == status.kind {
+            let isRepeated = writersOpen && before.writersOpen && !before.local.isDataless
             var row = before
             let changed = status.fingerprint != row.local.fingerprint
             row.local = LocalRecord(status, isDataless: row.local.isDataless && !changed)
@@ -198,7 +202,12 @@ extension TreeWriter {
                 // Written in the very tick of the acknowledged state: the fingerprint proves nothing.
                 row.acknowledged = nil
             }
-            if changed || writersOpen { try touch(&row) }
+            if isRepeated {
+                if changed { try unpark(row.id) }
+            } else {
+                hasNews = true
+                if changed || writersOpen || before.writersOpen { try touch(&row) }
+            }
             try update(row)
         }
     }

@@ -30,16 +30,24 @@ extension TreeWriter {
             if row.local.isDataless, try db.meta(MetaKey.heldDeletes) == nil {
                 try db.setMeta(MetaKey.heldDeletes, "1")
             }
-            try unlink(&row)
+            // Until it goes up from there, the provider here has all there is of it beside this device.
+            try unlink(&row, awaiting: row.goesUp ? row.id : nil)
             // It is no document of this container's, whatever waits at its name.
             if row.local.isDataless { return }
         }
+        // Put where nothing goes up, as into a trash.
+        if parent.isLocalOnly { try endWait(for: row.id) }
         try adopt(&row, continues: continues)
     }
 
-    /// Writes a row that was placed anew, and what follows from it for all that lies below.
+    /// Writes a row that was placed anew, and what follows from it for all that lies below, and for what waits for it.
     mutating func updatePlaced(_ row: ItemRow, before: ItemRow) throws {
         try update(row)
+        if let base = before.base, base.id != row.base?.id, base.container != row.container {
+            try offer(base.container, base.parent, base.name)
+        }
+        if before.goesUp, !row.goesUp { try offerAwaiting(row.id) }
+        try freePlace(of: row)
         guard row.local.kind == .directory else { return }
         if row.isPinned, !before.isPinned { try db.setPinned(row.id, true) }
         if row.container != before.container || row.isLocalOnly != before.isLocalOnly || row.role != before.role {
@@ -104,7 +112,8 @@ extension TreeWriter {
     /// dataless keeps it under such a name, too: the provider has its only content.
     ///
     /// While deletions are held, a document that is not the one that went does not take that one's base: its upload would
-    /// replace what the user may want back. Nothing is known of the place then, so that both are kept.
+    /// replace what the user may want back. Nothing is known of the place then, so that both are kept. Nor is one taken by
+    /// another document that waits for its own to arrive elsewhere: that is waited for first, where that is possible.
     ///
     /// - Parameter continues: it is what was there a moment ago.
     mutating func adopt(_ row: inout ItemRow, continues: Bool = false) throws {
@@ -125,18 +134,19 @@ extension TreeWriter {
                 mode: found.optionalInteger(3).map { UInt16(truncatingIfNeeded: $0) }, tags: found.optionalText(6))
             let holder = found.optionalInteger(4)
             let waiting = Waiting(
-                size: found.integer(7), isNeeded: found.integer(8) == OrphanState.needed, isPinned: found.flag(9),
+                size: found.integer(7), isNeeded: found.integer(8) == OrphanState.needed,
+                awaited: OrphanState.awaited(found.integer(8)), isPinned: found.flag(9),
                 tags: found.optionalText(10) ?? base.tags ?? "")
             return (base, waiting, holder, holder == nil || found.flag(5))
         }
-        guard let (base, waiting, holder, free) = found, free, base.kind == row.local.kind, holder != row.id else {
-            return
-        }
+        guard let (base, waiting, holder, free) = found, free, holder != row.id else { return }
+        guard base.kind == row.local.kind else { return try freePlace(of: row) }
         if let holder {
             // A holder that is local-only is pending for nothing but this base.
             try db.run(
                 "UPDATE items SET base = NULL, ack_inode = NULL, pending = 0 WHERE id = ?", .integer(holder))
         } else {
+            if let awaited = waiting.awaited, base.kind != .directory, try isWorthWaiting(for: awaited, row) { return }
             if !continues || waiting.isNeeded, try !comesBack(&row, to: base, waiting) {
                 return try removeBase(base.id)
             }
@@ -152,6 +162,8 @@ extension TreeWriter {
         var size: Int64
         /// A placeholder elsewhere needs it.
         var isNeeded: Bool
+        /// What had it, while that is on its way to another container's provider.
+        var awaited: Int64?
         /// Of what had it.
         var isPinned: Bool
         var tags: String
@@ -187,11 +199,13 @@ extension TreeWriter {
     }
 
     /// The item stands for nothing at the provider any more; the base is an orphan.
-    func unlink(_ row: inout ItemRow) throws {
+    ///
+    /// - Parameter item: as for `orphan`.
+    func unlink(_ row: inout ItemRow, awaiting item: Int64? = nil) throws {
         guard let base = row.base else { return }
         // The row that is written afterwards says the same; until then no two rows may claim one base.
         try db.run("UPDATE items SET base = NULL WHERE id = ?", .integer(row.id))
-        try orphan(base.id)
+        try orphan(base.id, awaiting: item)
         row.base = nil
         row.acknowledged = nil
         try settleName(&row)

@@ -74,7 +74,10 @@ extension TreeWriter {
             // A rescan may have put a row there for the same inode, when the rename was done and its event not yet
             // here.
             if target.local.inode == status.inode, target.local.isOnlyName, target.id < source.id {
-                return try delete(source)
+                var row = target
+                try takeWait(of: source.id, for: &row)
+                try delete(source)
+                return try updatePlaced(row, before: target)
             }
             try delete(target)
         }
@@ -82,6 +85,7 @@ extension TreeWriter {
         if target == nil, source.isTemporary,
             let identity = try takeIdentity(in: parent, name, kind: .file, for: source)
         {
+            try passWait(from: source.id, to: identity.id)
             try delete(source)
             row = ItemRow(
                 id: identity.id, parent: parent.id, name: name, local: source.local, container: parent.container,
@@ -90,7 +94,8 @@ extension TreeWriter {
             row.writersOpen = writersOpen
             row.created = identity.created
             try place(&row, in: parent, name, continues: true)
-            return try insert(row)
+            try insert(row)
+            return try freePlace(of: row)
         }
         if freesName, source.local.kind != .directory, source.role == .entry, !source.isLocalOnly,
             source.parent != Schema.limbo
@@ -111,11 +116,12 @@ extension TreeWriter {
     private mutating func replaceContent(
         of target: ItemRow, by source: ItemRow, _ status: FileStatus, writersOpen: Bool
     ) throws {
-        try delete(source)
         var row = target
         row.local = LocalRecord(status, isDataless: source.local.isDataless)
         row.writersOpen = writersOpen
         try touch(&row)
+        try takeWait(of: source.id, for: &row)
+        try delete(source)
         try update(row)
     }
 
@@ -134,9 +140,10 @@ extension TreeWriter {
         let bothFiles = source.local.kind == .file && target.local.kind == .file
         // What is dataless keeps its base: its content is nowhere else.
         let isHere = !source.local.isDataless && !target.local.isDataless
-        if bothFiles, isHere, source.isTemporary != target.isTemporary {
-            try takeContent(source, of: target, exchanged, writersOpen: false)
-            try takeContent(target, of: source, rename.status, writersOpen: rename.writersOpen)
+        if bothFiles, isHere, let document = Self.document(of: source, target) {
+            let isSource = document.id == source.id
+            try takeContent(source, of: target, exchanged, writersOpen: false, takesWait: isSource)
+            try takeContent(target, of: source, rename.status, writersOpen: rename.writersOpen, takesWait: !isSource)
             return
         }
         let bothDirectories = source.local.kind == .directory && target.local.kind == .directory
@@ -149,13 +156,22 @@ extension TreeWriter {
         try swap(source, target, rename, from, to, exchanged)
     }
 
+    /// Which of two files that change places is the document whose content changes; nil where both are, or neither. One that was
+    /// never uploaded is, beside one that stays on this device.
+    private static func document(of first: ItemRow, _ second: ItemRow) -> ItemRow? {
+        if first.isTemporary != second.isTemporary { return first.isTemporary ? second : first }
+        guard first.isTemporary, first.isLocalOnly != second.isLocalOnly else { return nil }
+        return first.isLocalOnly ? second : first
+    }
+
     private mutating func takeContent(
-        _ before: ItemRow, of other: ItemRow, _ status: FileStatus, writersOpen: Bool
+        _ before: ItemRow, of other: ItemRow, _ status: FileStatus, writersOpen: Bool, takesWait: Bool
     ) throws {
         var row = before
         row.local = LocalRecord(status, isDataless: other.local.isDataless)
         row.writersOpen = writersOpen || other.writersOpen
         try touch(&row)
+        if takesWait { try takeWait(of: other.id, for: &row) }
         try update(row)
     }
 

@@ -46,6 +46,8 @@ struct TreeWriter {
     var unwitnessed: Set<Int64> = []
     /// An event named a directory that is not known.
     var missesDirectory = false
+    /// Something was applied beside further writes to files that are known to be written to.
+    var hasNews = false
     /// Asks the store what is at a path.
     let placeInStore: (RelativePath) -> StoreLister.Place
     private var directories: [UInt64: DirectoryRow] = [:]
@@ -119,8 +121,10 @@ struct TreeWriter {
     /// The item changed here just now: what it was parked for may be over. The row is not written here.
     func touch(_ row: inout ItemRow) throws {
         row.since = now
-        try db.run("DELETE FROM parked WHERE item = ?", .integer(row.id))
+        try unpark(row.id)
     }
+
+    func unpark(_ item: Int64) throws { try db.run("DELETE FROM parked WHERE item = ?", .integer(item)) }
 
     /// Inserts a row; `pending` and `type` are derived.
     mutating func insert(_ row: ItemRow) throws {
@@ -157,18 +161,22 @@ struct TreeWriter {
         }
         try db.run("DELETE FROM items WHERE id = ?", .integer(row.id))
         if orphaning, let base = row.base { try orphan(base.id, leaving: row) }
+        try endWait(for: row.id)
     }
 
     /// A base is linked by nobody any more. One of unknown version is no item the provider told of: nothing to delete; nor is
     /// there where this device was removing it because the provider has nothing of it.
     ///
-    /// - Parameter row: what was linked to it and has gone: its pin and its tags are kept, for when it is back.
-    func orphan(_ base: Int64, leaving row: ItemRow? = nil) throws {
+    /// - Parameters:
+    ///   - row: what was linked to it and has gone: its pin and its tags are kept, for when it is back.
+    ///   - item: the deletion waits until this one, which was moved to another container, is at the provider of that.
+    func orphan(_ base: Int64, leaving row: ItemRow? = nil, awaiting item: Int64? = nil) throws {
         try db.run(
             """
             UPDATE bases SET version = CASE removal WHEN 0 THEN version ELSE '' END, \
-            orphan = version <> '' AND removal = 0, since = ?, left_pinned = ?, left_tags = ? WHERE id = ?
-            """, .integer(now), .flag(row?.isPinned ?? false), row.map { SQLValue.text($0.tags) } ?? .null,
-            .integer(base))
+            orphan = CASE WHEN version <> '' AND removal = 0 THEN ? ELSE 0 END, since = ?, left_pinned = ?, \
+            left_tags = ? WHERE id = ?
+            """, .integer(item.map(OrphanState.awaiting) ?? OrphanState.deleted), .integer(now),
+            .flag(row?.isPinned ?? false), row.map { SQLValue.text($0.tags) } ?? .null, .integer(base))
     }
 }

@@ -96,7 +96,7 @@ extension MetadataIndex {
                 "UPDATE bases INDEXED BY bases_held SET orphan = 1 WHERE orphan <> 0 AND orphan = \(OrphanState.needed)"
             )
             for id in try needed.withDirectories(db) {
-                try db.run("UPDATE bases SET orphan = \(OrphanState.needed) WHERE id = ? AND orphan = 1", .integer(id))
+                try db.run("UPDATE bases SET orphan = \(OrphanState.needed) WHERE id = ? AND orphan > 0", .integer(id))
             }
             try db.setMeta(MetaKey.heldDeletes, nil)
             try db.setMeta(MetaKey.neededBases, needed.ids.isEmpty ? nil : "1")
@@ -115,10 +115,18 @@ package struct HeldDeletes: Sendable, Hashable {
     package var first: [RelativePath]
 }
 
-/// Values of `bases.orphan` beyond 0 and 1.
+/// Values of `bases.orphan`, which is 0 where an item is linked to the base.
 enum OrphanState {
+    /// To be deleted at the provider.
+    static let deleted: Int64 = 1
     /// Linked by nobody, and not to be deleted: a placeholder elsewhere needs it.
     static let needed: Int64 = 2
+
+    /// Its item was moved to another container, and is not at the provider of that yet; then it is to be deleted.
+    static func awaiting(_ item: Int64) -> Int64 { -item }
+
+    /// The item whose arrival elsewhere a base waits for; nil for any other state.
+    static func awaited(_ state: Int64) -> Int64? { state < 0 ? -state : nil }
 }
 
 /// Which bases that are linked by nobody placeholders without a base may stand for.
@@ -159,7 +167,7 @@ private struct NeededBases {
         let orphans = try db.all(
             """
             SELECT id, container, version, checksum, size FROM bases INDEXED BY bases_held \
-            WHERE orphan <> 0 AND kind = 0
+            WHERE orphan <> 0 AND orphan > 0 AND kind = 0
             """
         ) {
             Base(

@@ -42,7 +42,25 @@ extension MetadataIndex {
                 try db.first(
                     "SELECT count(*) FROM bases INDEXED BY bases_due WHERE container = ? AND orphan = 1",
                     .text(container.rawValue), read: { Int($0.integer(0)) }) ?? 0
+            totals.deletions +=
+                try db.first(
+                    "SELECT count(*) FROM bases INDEXED BY bases_held WHERE orphan <> 0 AND orphan < 0 AND container = ?",
+                    .text(container.rawValue), read: { Int($0.integer(0)) }) ?? 0
             return totals
+        }
+    }
+
+    /// What is deleted once the items that were there are at the provider of another container, which they were moved to: where,
+    /// below the container's root, at most `limit`.
+    package func awaitingDeletes(container: ContainerID, limit: Int) async throws(IndexError) -> [RelativePath] {
+        try await read("deletions that wait") { db in
+            var paths = PathBuilder.bases
+            return try db.all(
+                """
+                SELECT id FROM bases INDEXED BY bases_held WHERE orphan <> 0 AND orphan < 0 AND container = ? \
+                ORDER BY id LIMIT ?
+                """, .text(container.rawValue), .integer(Int64(limit)), read: { $0.integer(0) }
+            ).compactMap { try paths.path($0, db) }
         }
     }
 

@@ -112,7 +112,8 @@ extension MetadataIndex {
             counts.conflicts = try count("SELECT count(*) FROM items WHERE conflict_of IS NOT NULL")
             counts.dataless = try count("SELECT count(*) FROM items WHERE dataless = 1")
             counts.parked = try count("SELECT count(*) FROM parked")
-            counts.pendingDeletes = try count("SELECT count(*) FROM bases WHERE orphan = 1")
+            counts.pendingDeletes = try count(
+                "SELECT count(*) FROM bases INDEXED BY bases_held WHERE orphan <> 0 AND orphan < 2")
             let pending = try db.all("SELECT pending, count(*) FROM items WHERE pending <> 0 GROUP BY pending") {
                 (LocalDifference(rawValue: $0.integer(0)), Int($0.integer(1)))
             }

@@ -117,8 +117,11 @@ extension MetadataIndex {
     }
 
     /// Sets such a value, or removes it with nil.
-    package func setValue(_ key: String, _ value: String?) async throws(IndexError) {
-        try await write("storing a value") { try $0.setMeta("user." + key, value) }
+    ///
+    /// - Parameter durably: survives a power cut once it is done, which costs one write to the disk.
+    package func setValue(_ key: String, _ value: String?, durably: Bool = false) async throws(IndexError) {
+        let set = { @Sendable (db: Database) in try db.setMeta("user." + key, value) }
+        if durably { try await writeDurably("storing a value", set) } else { try await write("storing a value", set) }
     }
 }
 

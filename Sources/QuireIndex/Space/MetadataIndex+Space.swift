@@ -91,20 +91,27 @@ extension MetadataIndex {
             AND CASE p.role WHEN 0 THEN p.base ELSE 0 END = b.parent)
         """
 
-    /// Files whose content is to be here and is not, at most `limit` of each: what is pinned, and what has the name of something
-    /// that is kept on this device only while another item takes its place at the provider.
-    package func datalessToBring(limit: Int) async throws(IndexError) -> [IndexItem] {
+    /// A page, by id, of files whose content is to be here and is not: what is pinned, and what has the name of something that is
+    /// kept on this device only while another item takes its place at the provider.
+    ///
+    /// - Parameters:
+    ///   - id: the last of the page before; nil for the first page.
+    ///   - limit: 1 or more; an empty page is the last.
+    ///   - isLocalOnly: only what is kept on this device only.
+    package func datalessToBring(
+        after id: ItemID?, limit: Int, isLocalOnly: Bool = false
+    ) async throws(IndexError) -> [IndexItem] {
         let root = root
+        let pinned = "pinned = 1 AND dataless = 1 AND kind = 0" + (isLocalOnly ? " AND local_only = 1" : "")
         return try await read("what is to be kept here") { db in
             let rows = try db.all(
                 ItemReader.select + """
                     WHERE i.id IN (
-                        SELECT id FROM (
-                            SELECT id FROM items WHERE pinned = 1 AND dataless = 1 AND kind = 0 LIMIT ?)
-                        UNION
-                        SELECT id FROM (SELECT id FROM items WHERE \(Self.displaced) LIMIT ?))
-                    """,
-                .integer(Int64(limit)), .integer(Int64(limit)), read: ItemReader.raw)
+                        SELECT id FROM items WHERE \(pinned) AND id > ?1
+                        UNION SELECT id FROM items WHERE \(Self.displaced) AND id > ?1
+                        ORDER BY id LIMIT ?2)
+                    ORDER BY i.id
+                    """, .integer(id?.rawValue ?? .min), .integer(Int64(limit)), read: ItemReader.raw)
             var reader = ItemReader(root: root)
             return try rows.compactMap { try reader.item($0, db) }
         }

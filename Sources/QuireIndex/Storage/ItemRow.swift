@@ -60,6 +60,9 @@ struct ItemRow {
     /// Whether this is what editors rename over documents: an ephemeral name, or never uploaded.
     var isTemporary: Bool { local.kind == .file && !local.isDataless && (isLocalOnly || base == nil) }
 
+    /// Whether its content goes to the provider from where it is.
+    var goesUp: Bool { role == .entry && !isLocalOnly && !local.isDataless }
+
     /// Whether the base is at the same place.
     var isAtBasePlace: Bool {
         guard let base else { return false }

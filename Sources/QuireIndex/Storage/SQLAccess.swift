@@ -46,6 +46,15 @@ struct SQLRow {
 /// Statements cached by GRDB, bound and stepped through the C API: names are blobs that need no `Data`, and the ingest
 /// path saves two thirds of the time.
 extension Database {
+    /// Runs `body`; what it commits survives a power cut, if `isDurable`. In no transaction.
+    func durably<Value>(_ isDurable: Bool, _ body: () throws -> Value) throws -> Value {
+        guard isDurable else { return try body() }
+        try run("PRAGMA synchronous = FULL")
+        // Cannot fail on a connection that is open; if it did, more would be durable than has to be.
+        defer { try? run("PRAGMA synchronous = NORMAL") }
+        return try body()
+    }
+
     /// Runs a statement that returns nothing.
     func run(_ sql: String, _ values: SQLValue...) throws { try run(sql, values) }
 

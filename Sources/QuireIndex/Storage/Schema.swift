@@ -5,7 +5,7 @@ import GRDB
 /// ```
 /// items   one row a directory entry; keyed by item id, with a parent id: renaming a directory is one row
 /// bases   what the provider acknowledged, with parent links of its own; an item is linked to at most one
-///         orphan = linked by nobody: deleted here, deletion to be uploaded, unless it is `OrphanState.needed`
+///         orphan = linked by nobody: deleted here, deletion to be uploaded; other states are those of `OrphanState`
 ///         removal = a `RemovalState`: being removed here, as the provider has nothing of it
 /// types   identifiers of content types, by the numbers that items have
 /// parked  errors, by item, or by container and base path

@@ -126,7 +126,8 @@ struct Mount: AsyncParsableCommand {
     private func greet(_ mountpoint: String, _ location: HomeLocation) async throws {
         let providers = try await DriveConnection(home: location.home).call(SetupMethods.ProviderList.self).providers
         let keeper = try Self.keeper(mountpoint)
-        Output.line(Greeting.text(mountpoint: mountpoint, provider: providers.first { $0.name == keeper }))
+        let provider = providers.first { $0.name == keeper }
+        Output.line(Greeting.text(mountpoint: mountpoint, provider: provider, home: location.given))
     }
 
     /// Not always the one that the configuration has by now.

@@ -129,7 +129,7 @@ struct StoppedDrive: DriveCaller {
                 subject: .base(entry.container, entry.path), path: entry.path, message: entry.error.message,
                 since: entry.error.since)
         }
-        let held = try await index.index.heldDeletes(naming: 10).map { held in
+        let held = try await index.index.heldDeletes(naming: DriveStatus.Held.mostPaths).map { held in
             DriveStatus.Held(
                 side: .device, provider: configuration.providerName(of: held.container), count: held.count,
                 paths: held.first.map { WirePath(configuration.root(of: held.container).appending($0)) })

@@ -14,6 +14,8 @@ struct Configuration: Sendable, Equatable {
         var identity: String?
         /// Who keeps its secret; nil: a file of the home, or there is none.
         var secretPlace: SetupMethods.SecretPlace?
+        /// Whether it is used though two devices could overwrite each other's changes there.
+        var acceptsLossy = false
     }
 
     struct Container: Sendable, Equatable {

@@ -60,13 +60,14 @@ struct ConfigurationReader {
             deviceID: try drive.required("device_id"), deviceName: try drive.required("device_name"))
         try readLimits(root, into: &result)
         for section in try root.sections("provider") {
-            note(section, known: ["name", "url", "default", "identity", "secret"])
+            note(section, known: ["name", "url", "default", "identity", "secret", "accept_lossy"])
             try add(section) { () throws(QuireError) in
                 try result.add(
                     Configuration.Provider(
                         name: try section.required("name"), url: try section.required("url"),
                         isDefault: try section.boolean("default") ?? false, identity: try section.string("identity"),
-                        secretPlace: try secretPlace(section)))
+                        secretPlace: try secretPlace(section),
+                        acceptsLossy: try section.boolean("accept_lossy") ?? false))
             }
         }
         guard !result.providers.isEmpty else {

@@ -63,6 +63,7 @@ enum ConfigurationWriter {
             lines += ["", "[[provider]]", "name = \(quoted(provider.name))", "url = \(quoted(provider.url))"]
             if provider.isDefault { lines.append("default = true") }
             if let place = provider.secretPlace { lines.append("secret = \(quoted(place.rawValue))") }
+            if provider.acceptsLossy { lines.append("accept_lossy = true") }
             if let identity = provider.identity { lines.append("identity = \(quoted(identity))") }
         }
         for container in configuration.containers {

@@ -67,7 +67,7 @@ struct DriveParts: Sendable {
             waiting: { try await late.waiting($0.id).map { DriveStatus.Waiting($0) } })
         try mountpoint.make()
         // Asked of the mount itself it would be the daemon that answers.
-        let shown = DrivePaths.realPath(mountpoint.path) ?? mountpoint.path
+        let shown = DrivePaths.resolved(mountpoint.path)
         let inbox = ThumbnailInbox(before: plan.options.indexes ? index.index : UnheardEvents())
         let lateThumbnails = LateThumbnails(inbox: inbox)
         let mount = try mount(
@@ -146,18 +146,9 @@ struct DriveParts: Sendable {
     /// Notes in the index which provider keeps which container.
     ///
     /// - Returns: what there is to say of those whose store cannot be told: nothing is connected there until it can.
-    func renewBindings() async throws -> [String] {
+    func renewBindings() async -> [String] {
         let binding = ProviderBinding(index: index, stores: KnownStores(home: home.location.home))
-        let running = await live.running
-        var notes: [String] = []
-        for container in sync.containers {
-            do {
-                try await binding.renew(running, [container])
-            } catch let error as QuireError {
-                notes.append(error.message)
-            }
-        }
-        return notes
+        return await binding.renewAll(await live.running, sync.containers)
     }
 
     /// Brings the index to rest, after the drive was unmounted.

@@ -91,6 +91,23 @@ struct ProviderBinding: Sendable {
         }
     }
 
+    /// As `renew`, of as many as can be: what cannot be noted now is when the container's provider is connected.
+    ///
+    /// - Returns: what there is to say of the others.
+    func renewAll(_ configuration: Configuration, _ containers: [SyncedContainer]) async -> [String] {
+        var notes: [String] = []
+        for container in containers {
+            do {
+                try await renew(configuration, [container])
+            } catch let error as QuireError {
+                notes.append(error.message)
+            } catch {
+                notes.append("who keeps \(Self.name(container.id)) cannot be noted yet: \(error)")
+            }
+        }
+        return notes
+    }
+
     /// The containers that a provider keeps, or is to keep while nobody else of the configuration does.
     func containers(of provider: Configuration.Provider, _ configuration: Configuration) async throws -> [ContainerID] {
         var found: [ContainerID] = []
@@ -131,15 +148,16 @@ struct ProviderBinding: Sendable {
     /// Has what is known of a container's store be known at a URL that differs in the access key only: the same place at the same
     /// service is the same store, which connecting makes sure of.
     private func finishRotation(of container: ContainerID, _ next: Configuration.Provider) async throws {
-        guard let former = try await binding(of: container), former.url != next.url,
-            let old = try? QuireProviders.ProviderURL(former.url), let new = try? QuireProviders.ProviderURL(next.url),
+        guard let url = try await binding(of: container)?.url, url != next.url,
+            let old = try? QuireProviders.ProviderURL(url), let new = try? QuireProviders.ProviderURL(next.url),
             let same = try? old.withAccessKey("KEY"), let place = try? new.withAccessKey("KEY"),
             "\(same)" == "\(place)"
         else { return }
-        var identity = former.identity
-        if identity == nil { identity = try stores.identity(at: former.url) }
-        if let identity, try stores.identity(at: next.url) == nil { try stores.note(identity, at: next.url) }
-        try await bind(container, to: next, identity: identity)
+        let former = try await former(of: container, next)
+        if let identity = former.identity, try stores.identity(at: next.url) == nil {
+            try stores.note(identity, at: next.url)
+        }
+        try await bind(container, to: next, identity: former.identity)
     }
 
     /// Has whatever store is found at a provider's URL next be the one that the containers are kept by. Nothing is known of
@@ -156,18 +174,20 @@ struct ProviderBinding: Sendable {
 
     /// Notes which store a container's provider was just found to have: what is known from here on is of that.
     ///
-    /// - Throws: `.unavailable` where it is another store than the one that is known at the URL.
+    /// - Parameter configuration: that is served.
+    /// - Throws: `.unavailable` where it is another store than the one that is known at the URL, or keeps another container.
     func connected(
-        _ container: ContainerID, to provider: Configuration.Provider, _ identity: String
+        _ container: ContainerID, to provider: Configuration.Provider, _ identity: String,
+        _ configuration: Configuration
     ) async throws(QuireError) {
         do {
-            if let present = try await binding(of: container), present.url == provider.url,
-                let known = present.identity, known != identity
-            {
+            let present = try await binding(of: container)
+            if let present, present.url == provider.url, let known = present.identity, known != identity {
                 throw QuireError(
                     .unavailable, "\(provider.url) has another store than before",
                     remedy: "Bring the former one back. \(SyncedContainer.resetRemedy(provider.name))")
             }
+            try await refuseShared(identity, of: container, provider, configuration)
             // First: until it is bound, this tells which store that was.
             try stores.note(identity, at: provider.url)
             try await bind(container, to: provider, identity: identity)
@@ -175,6 +195,26 @@ struct ProviderBinding: Sendable {
             throw error
         } catch {
             throw QuireError(.unavailable, "which store keeps \(Self.name(container)) cannot be noted: \(error)")
+        }
+    }
+
+    /// Makes sure that a store keeps one container only, the first of those that the configuration names: what is moved from one
+    /// to another is deleted at its old place once it is at its new one, and both would be the same.
+    private func refuseShared(
+        _ identity: String, of container: ContainerID, _ provider: Configuration.Provider,
+        _ configuration: Configuration
+    ) async throws {
+        for other in Self.bound(configuration).prefix(while: { $0 != container }) {
+            guard let keeper = configuration.keeper(of: other) else { continue }
+            let known = try await binding(of: other)?.identity ?? expected(of: keeper)
+            guard known == identity || ProviderURL.areNested(provider.url, keeper.url) else { continue }
+            let what =
+                known == identity
+                ? "is the store that keeps \(Self.name(other)) already, at \(keeper.url)"
+                : "and \(keeper.url), which keeps \(Self.name(other)), lie one within the other"
+            throw QuireError(
+                .unavailable, "\(provider.url) \(what): what is moved between both would be deleted",
+                remedy: "Give \(Self.name(container)) a store of its own")
         }
     }
 
@@ -258,7 +298,7 @@ struct ProviderBinding: Sendable {
             index.record(.baseRemoved(container: container, path: path))
         }
         try await index.index.settle()
-        try await index.index.setValue("cursor.\(container)", nil)
+        try await index.index.setValue(SyncedContainer.cursorKey(of: container), nil)
     }
 }
 

@@ -15,7 +15,7 @@ struct RebuildService: Service {
     let queries: LiveQueries
     let sync: SyncService
     /// Notes which provider keeps which container, and says of which it cannot.
-    let renewBindings: @Sendable () async throws -> [String]
+    let renewBindings: @Sendable () async -> [String]
     let logger: Logger
 
     /// How long until a store that could not be read is read again.
@@ -44,13 +44,17 @@ struct RebuildService: Service {
             guard (try? await Task.sleep(for: Self.pause)) != nil else { break }
             index.index.beginRescan()
         }
+        await finish()
+        logger.notice("the index was built anew", metadata: ["aside": "\(rebuild.setAside)"])
+    }
+
+    /// Has the engines begin anew, whatever could not be noted: who holds them is nobody else's to know.
+    func finish() async {
+        for note in await renewBindings() { logger.warning("\(note)") }
         do {
-            let notes = try await renewBindings()
             try await sync.beginAnew()
-            for note in notes { logger.warning("\(note)") }
-            logger.notice("the index was built anew", metadata: ["aside": "\(rebuild.setAside)"])
         } catch {
-            logger.warning("the index was built anew, but not all could be noted", metadata: ["error": "\(error)"])
+            logger.warning("a pause is not known to the next daemon", metadata: ["error": "\(error)"])
         }
     }
 }

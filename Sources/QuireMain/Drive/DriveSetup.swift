@@ -55,19 +55,24 @@ struct DriveSetup: Sendable {
     /// - Parameters:
     ///   - secret: kept for the provider, nil for none.
     ///   - place: as for `ProviderSecrets.keep`.
+    ///   - identity: what the store that is meant calls itself; nil for whatever is there when it is first connected.
+    ///   - acceptsLossy: whether it is used where two devices could overwrite each other's changes.
     func add(
-        _ provider: SetupMethods.Provider, secret: String? = nil, in place: SetupMethods.SecretPlace? = nil
+        _ provider: SetupMethods.Provider, secret: String? = nil, in place: SetupMethods.SecretPlace? = nil,
+        identity: String? = nil, acceptsLossy: Bool = false
     ) async throws(QuireError) -> (configuration: Configuration, messages: [String]) {
         let url = try ProviderURL.checked(provider.url, location: location)
         // What is kept for another of this name stays as it is.
         _ = try check(provider)
         // Whatever is at the URL now is meant.
-        try KnownStores(home: location.home).forget(url)
+        let stores = KnownStores(home: location.home)
+        if let identity { try stores.note(identity, at: url) } else { try stores.forget(url) }
         var kept: SetupMethods.SecretPlace?
         if let secret { kept = try await secrets.keep(secret, of: provider.name, in: place) }
         let configuration = try await takingBack(kept, of: provider.name) { () throws(QuireError) in
             try location.configuration.update { [kept] configuration throws(QuireError) in
-                try configuration.add(provider, url: url, secretPlace: kept == .service ? kept : nil)
+                try configuration.add(
+                    provider, url: url, secretPlace: kept == .service ? kept : nil, acceptsLossy: acceptsLossy)
             }
         }
         var messages: [String] = []
@@ -207,7 +212,8 @@ extension Configuration {
 
     /// Adds a provider at a URL where none is yet.
     fileprivate mutating func add(
-        _ provider: SetupMethods.Provider, url: String, secretPlace: SetupMethods.SecretPlace? = nil
+        _ provider: SetupMethods.Provider, url: String, secretPlace: SetupMethods.SecretPlace? = nil,
+        acceptsLossy: Bool = false
     ) throws(QuireError) {
         if let other = providers.first(where: { $0.url == url }) {
             throw QuireError(
@@ -216,6 +222,7 @@ extension Configuration {
         }
         try add(
             Provider(
-                name: provider.name, url: url, isDefault: provider.isDefault, identity: nil, secretPlace: secretPlace))
+                name: provider.name, url: url, isDefault: provider.isDefault, identity: nil, secretPlace: secretPlace,
+                acceptsLossy: acceptsLossy))
     }
 }

@@ -28,11 +28,13 @@ struct ProviderFactory: Sendable {
             secret: secret, pace: pace, traffic: traffic, logger: logger)
     }
 
-    private func identity(_ entry: Configuration.Provider, of container: ContainerID) -> KnownStore {
+    private func identity(
+        _ entry: Configuration.Provider, of container: ContainerID, _ configuration: Configuration
+    ) -> KnownStore {
         var store = KnownStore(stores: stores, url: entry.url, given: entry.identity)
         if let binding {
             store.connected = { (identity) async throws(QuireError) in
-                try await binding.connected(container, to: entry, identity)
+                try await binding.connected(container, to: entry, identity, configuration)
             }
         }
         return store
@@ -52,14 +54,16 @@ struct ProviderFactory: Sendable {
         var containers = [
             SyncedContainer(
                 id: .default, root: .root, excluded: separate.map { RelativePath([$0.name]) }, providerName: main.name,
-                provider: try provider(main, pace, renewed), identity: identity(main, of: .default))
+                provider: try provider(main, pace, renewed), identity: identity(main, of: .default, configuration),
+                acceptsLossy: main.acceptsLossy)
         ]
         for container in separate {
             guard let entry = container.provider.flatMap(configuration.provider(named:)) else { continue }
             containers.append(
                 SyncedContainer(
                     id: container.id, root: RelativePath([container.name]), providerName: entry.name,
-                    provider: try provider(entry, pace, renewed), identity: identity(entry, of: container.id)))
+                    provider: try provider(entry, pace, renewed),
+                    identity: identity(entry, of: container.id, configuration), acceptsLossy: entry.acceptsLossy))
         }
         return containers
     }

@@ -1,3 +1,4 @@
+import Glibc
 import Logging
 import QuireCore
 import QuireProviders
@@ -8,14 +9,24 @@ struct ProviderTrial: Sendable {
     let secret: String?
     var acceptsLossy = false
 
-    /// Tells what it can do, one sentence each.
+    /// What a provider was found to be.
+    struct Found: Sendable {
+        /// What its store calls itself; nil where that cannot be told yet.
+        var identity: String?
+        /// What there is to say, one sentence each.
+        var words: [String] = []
+    }
+
+    /// Tells which store is there and, of one on the network, what it can do. A folder need not be there yet.
     ///
     /// - Throws: `.unavailable` in the server's words; `.usage` where an update may be lost and that was not accepted.
-    func run() async throws(QuireError) -> [String] {
+    func run() async throws(QuireError) -> Found {
+        if case .folder(let path) = url.kind { return await look(at: path) }
+        let identity: String
         let provider = url.makeProvider(secret: .known(secret), pace: ListingPace())
         let free: ByteCount?
         do throws(ProviderError) {
-            _ = try await provider.connect(expected: nil)
+            identity = try await provider.connect(expected: nil)
             free = try await provider.freeSpace()
         } catch {
             throw QuireError(
@@ -30,7 +41,17 @@ struct ProviderTrial: Sendable {
                     + "has changed, so two devices can overwrite each other",
                 remedy: "Choose another provider, or add it all the same with --accept-lossy")
         }
-        return [Self.words(capabilities, hasQuota: free != nil)]
+        return Found(identity: identity, words: [Self.words(capabilities, hasQuota: free != nil)])
+    }
+
+    /// Marks the folder that is meant: an empty directory, in which its disk is mounted later, is not it.
+    private func look(at folder: String) async -> Found {
+        guard access(folder, F_OK) == 0 else { return Found() }
+        do throws(ProviderError) {
+            return Found(identity: try await url.makeProvider().connect(expected: nil))
+        } catch {
+            return Found(words: ["\(folder) cannot be used as it is: \(error.description)"])
+        }
     }
 
     /// Makes sure that the secret leads to the store that is known; to any where none is.
@@ -63,9 +84,9 @@ struct ProviderTrial: Sendable {
             return capabilities.announcements ? "among Quire's devices" : "no"
         }
         return "conditional writes: \(writes); resumable uploads: \(yes(capabilities.resumableUploads)); "
-            + "times and modes: \(yes(capabilities.attributes)); symbolic links: \(yes(capabilities.symlinks)); earlier versions: \(yes(capabilities.earlierVersions)); change journal: "
-            + "\(journal(capabilities)); "
-            + "quota: \(yes(hasQuota)); longest name: \(capabilities.longestName) bytes" + folds(capabilities.folding)
+            + "times and modes: \(yes(capabilities.attributes)); symbolic links: \(yes(capabilities.symlinks)); "
+            + "earlier versions: \(yes(capabilities.earlierVersions)); change journal: \(journal(capabilities)); quota: \(yes(hasQuota)); longest name: \(capabilities.longestName) bytes"
+            + folds(capabilities.folding)
     }
 
     private static func folds(_ folding: NameFolding) -> String {

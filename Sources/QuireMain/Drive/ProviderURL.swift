@@ -16,21 +16,37 @@ enum ProviderURL {
     /// - Throws: `.usage`, saying what a URL looks like.
     static func checked(_ url: String, location: HomeLocation) throws(QuireError) -> String {
         guard let folder = folder(url) else { return "\(try QuireProviders.ProviderURL(url))" }
-        let real = DrivePaths.realPath(folder) ?? folder
-        let home = DrivePaths.realPath(location.home) ?? location.home
+        let real = DrivePaths.resolved(folder)
+        let home = DrivePaths.resolved(location.home)
         for part in ["drive", "data", "staging", "versions"]
-        where AbsolutePath.isInside(real, "\(home)/\(part)") || AbsolutePath.isInside("\(home)/\(part)", real) {
+        where AbsolutePath.overlap(real, "\(home)/\(part)") {
             throw QuireError(
                 .usage, "the folder \(folder) overlaps the drive's own \(home)/\(part)",
                 remedy: "Choose a folder elsewhere")
         }
-        if let mount = MountTable.current().entries.first(where: {
-            $0.isDrive && AbsolutePath.isInside(real, $0.mountpoint)
-        }) {
+        let drives = MountTable.current().entries.filter(\.isDrive)
+        if let mount = drives.first(where: { AbsolutePath.isInside(real, $0.mountpoint) }) {
             throw QuireError(
                 .usage, "the folder \(folder) lies on the drive mounted at \(mount.mountpoint)",
                 remedy: "Choose a folder elsewhere")
         }
+        if let mount = drives.first(where: { AbsolutePath.isInside($0.mountpoint, real) }) {
+            throw QuireError(
+                .usage, "a drive is mounted in the folder \(folder), at \(mount.mountpoint)",
+                remedy: "Choose a folder elsewhere, or mount the drive elsewhere")
+        }
         return "folder:\(folder)"
+    }
+
+    /// Whether the documents at one URL are among those at the other: see `QuireProviders.ProviderURL.isNested`.
+    static func areNested(_ url: String, _ other: String) -> Bool {
+        guard let one = real(url), let two = real(other) else { return false }
+        return one.isNested(two)
+    }
+
+    /// Of a folder the URL without symbolic links; nil for what is no provider's URL.
+    private static func real(_ url: String) -> QuireProviders.ProviderURL? {
+        if let folder = folder(url) { return QuireProviders.ProviderURL(folder: DrivePaths.resolved(folder)) }
+        return try? QuireProviders.ProviderURL(url)
     }
 }

@@ -66,16 +66,17 @@ struct SetupService: Sendable {
         if added.isDefault { try await refuseWhileDataless() }
         let provider = SetupMethods.Provider(name: added.name, url: added.url, isDefault: added.isDefault)
         let url = try setup.check(provider)
-        var words: [String] = []
-        if url.isRemote {
-            let trial = ProviderTrial(url: url, secret: added.secret, acceptsLossy: added.acceptsLossy ?? false)
-            words = try await trial.run()
-        }
+        let acceptsLossy = added.acceptsLossy ?? false
+        let trial = ProviderTrial(url: url, secret: added.secret, acceptsLossy: acceptsLossy)
+        let found = try await trial.run()
         let (configuration, messages) = try await setup.add(
-            provider, secret: url.isRemote ? added.secret : nil, in: added.secretPlace)
+            provider, secret: url.isRemote ? added.secret : nil, in: added.secretPlace, identity: found.identity,
+            acceptsLossy: acceptsLossy)
         // What the former one of that name could do says nothing of this one, which was tried.
-        try await index.index.setValue(SyncedContainer.conditionsKey(of: added.name), nil)
-        return .init(messages: words + messages + (try await apply(configuration) {}))
+        for key in [SyncedContainer.conditionsKey(of: added.name), SyncedContainer.decisionKey(of: added.name)] {
+            try await index.index.setValue(key, nil)
+        }
+        return .init(messages: found.words + messages + (try await apply(configuration) {}))
     }
 
     /// Tells what becomes of what the provider keeps, and does it where that is confirmed.

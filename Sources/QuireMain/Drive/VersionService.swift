@@ -116,9 +116,17 @@ struct VersionService: Sendable {
         defer { staging.discard(staged) }
         try await patiently {
             // Of a placeholder nothing could be kept.
-            try await sync.download(path)
+            do throws(QuireError) { try await sync.download(path) } catch {
+                throw version.map { Self.unreplaceable(error, $0) } ?? error
+            }
             try await install(staged, at: path, committer)
         }
+    }
+
+    /// What is there cannot be brought here, so the version does not go in its place: where to take its content from.
+    private static func unreplaceable(_ error: QuireError, _ version: KeptVersions.Version) -> QuireError {
+        let way = "The version itself is here; copy it beside the document: cp \(ShellWord.quoted(version.path)) …"
+        return QuireError(error.code, error.message, remedy: error.remedy.map { "\($0) \(way)" } ?? way)
     }
 
     /// - Parameter content: absolute path.

@@ -48,7 +48,7 @@ struct MountPlan: Sendable {
     ///
     /// - Throws: `.unavailable`, naming the process, when it serves it elsewhere.
     func isDone(by daemon: DriveMethods.Hello.Result) throws(QuireError) -> Bool {
-        let wanted = DrivePaths.realPath(mountpointArgument) ?? mountpointArgument
+        let wanted = DrivePaths.resolved(mountpointArgument)
         guard daemon.mountpoint != wanted else { return true }
         throw QuireError(
             .unavailable,

@@ -28,21 +28,21 @@ struct Mountpoint: Sendable, Equatable {
                     remedy: "Choose a directory of your own")
             }
         }
-        let home = DrivePaths.realPath(location.home) ?? location.home
+        let home = DrivePaths.resolved(location.home)
         for part in ["drive", "data", "staging", "versions"]
         where AbsolutePath.isInside(mountpoint.path, "\(home)/\(part)") {
             throw QuireError(
                 .usage, "\(mountpoint.path) is inside the drive's own store (\(home)/\(part))",
                 remedy: "Choose a mountpoint elsewhere")
         }
-        for inner in [home] + folders.map({ DrivePaths.realPath($0) ?? $0 }) {
+        for inner in [home] + folders.map(DrivePaths.resolved) {
             guard !AbsolutePath.isInside(inner, mountpoint.path) else {
                 throw QuireError(
                     .usage, "\(inner) is inside the mountpoint \(mountpoint.path), which would hide it",
                     remedy: "Choose a mountpoint elsewhere")
             }
         }
-        for folder in folders.map({ DrivePaths.realPath($0) ?? $0 })
+        for folder in folders.map(DrivePaths.resolved)
         where AbsolutePath.isInside(mountpoint.path, folder) {
             throw QuireError(
                 .usage, "\(mountpoint.path) is inside the provider's folder \(folder)",

@@ -83,6 +83,9 @@ struct DrivePaths: Sendable {
         return RelativePath(names)
     }
 
+    /// The real path of what is there; of what is not, or cannot be followed, the one that was given.
+    static func resolved(_ path: String) -> String { realPath(path) ?? path }
+
     /// `realpath(3)`.
     static func realPath(_ path: String) -> String? {
         guard let raw = realpath(path, nil) else { return nil }

@@ -59,6 +59,7 @@ enum StatusText {
             case "paused": "the drive is paused"
             case "uploading": "on its way"
             case "held": "missing at the provider with much else, and kept here"
+            case "moved": "deleted at the provider once it has arrived in the container that it was moved to"
             case "stopped": "no daemon serves the drive: `quire mount`"
             default: "in the queue"
             }

@@ -164,8 +164,7 @@ final class ChangeFeed: Sendable {
         state.withLock { $0.next = max($0.next ?? 0, reached + 1) }
         // Who knew nothing of it may have gone on with the numbers after the store was set back.
         if reached > known.number, known.number > 0, reached < known.number + Self.kept {
-            let record = try await store.read(known.number)
-            if record.map({ known.isOther($0) == true }) ?? true { news.isEverything = true }
+            if known.isLost(try await store.read(known.number)) { news.isEverything = true }
         }
         if news.changes.count > Self.mostLooks { news.isEverything = true }
         return (news, position)
@@ -178,7 +177,7 @@ final class ChangeFeed: Sendable {
             return nil
         }
         let record = try await store.read(position.number)
-        if let record, position.isOther(record) != true { return nil }
+        guard position.isLost(record) else { return nil }
         let numbers = try await store.numbers()
         let latest = numbers.max() ?? 0
         if record == nil, numbers.contains(position.number) || latest >= position.number + Self.kept { return nil }

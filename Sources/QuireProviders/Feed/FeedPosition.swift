@@ -11,8 +11,13 @@ struct FeedPosition: Hashable, Sendable {
     /// - Parameter record: as it is in the store; nil where it is not there.
     init(_ number: Int, of record: [UInt8]?) { self.init(number, digest: record.map(Self.digest)) }
 
-    /// Whether the record is another now. Nil where that is not known.
-    func isOther(_ record: [UInt8]) -> Bool? { digest.map { $0 != Self.digest(record) } }
+    /// Whether the record is gone, or another, as far as is known.
+    ///
+    /// - Parameter record: as it is in the store now; nil where it is not there.
+    func isLost(_ record: [UInt8]?) -> Bool {
+        guard let record else { return true }
+        return digest.map { $0 != Self.digest(record) } ?? false
+    }
 
     private static func digest(_ record: [UInt8]) -> String {
         String(ContentChecksum.sha256(of: record).description.prefix(16))

@@ -49,14 +49,16 @@ struct FeedReader: Sendable {
     private func seen(
         _ changes: some Collection<AnnouncedChange> & Sendable
     ) async throws(ProviderError) -> [(path: RelativePath, item: RemoteItem?)] {
-        try await forEach(changes, limit: Self.width) { [look] (change) async throws(ProviderError) in
-            do throws(ProviderError) {
-                return (change.path, try await look(change.path).map { $0.mode == nil ? change.completing($0) : $0 })
-            } catch {
-                // Who changed it may do what this account may not.
-                guard error.code == .permissionDenied else { throw error }
-                return (change.path, .unseen(change.path, because: error.cause ?? error.message))
-            }
+        try await forEach(changes, limit: Self.width) { (change) async throws(ProviderError) in
+            (change.path, try await lookAlone(change.path).map { $0.mode == nil ? change.completing($0) : $0 })
+        }
+    }
+
+    /// Looks at one item, which is unseen where this account may not: who told of it may.
+    private func lookAlone(_ path: RelativePath) async throws(ProviderError) -> RemoteItem? {
+        do throws(ProviderError) { return try await look(path) } catch {
+            guard error.code == .permissionDenied else { throw error }
+            return .unseen(path, because: error.cause ?? error.message)
         }
     }
 
@@ -146,9 +148,10 @@ struct FeedReader: Sendable {
     private func lookedAt(_ items: [RemoteItem]) async throws(ProviderError) -> [RemoteItem] {
         let unknown = items.filter { $0.kind == .file && $0.mode == nil && $0.unseen == nil }
         guard unknown.count <= mostLookedAtFirst else { return items }
-        let seen = try await forEach(unknown, limit: Self.width) { [look] (item) async throws(ProviderError) in
-            do throws(ProviderError) { return try await look(item.path) ?? item } catch {
-                guard error.code == .permissionDenied else { throw error }
+        let seen = try await forEach(unknown, limit: Self.width) { (item) async throws(ProviderError) in
+            do throws(ProviderError) { return try await lookAlone(item.path) ?? item } catch {
+                // One that cannot be looked at (of another's key, damaged) keeps nothing else waiting; it is there all the same.
+                guard [.failed, .unsupported, .corrupt].contains(error.code) else { throw error }
                 return item
             }
         }

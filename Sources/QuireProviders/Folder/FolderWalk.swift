@@ -31,6 +31,8 @@ struct FolderWalk: ~Copyable {
         var directories: [Directory] = []
         /// Empty where only the digest is wanted.
         var entries: [Entry] = []
+        /// What is on another filesystem.
+        var foreign: [RelativePath] = []
         var digest = ListingDigest()
         /// Something in it is not in the digest.
         var isUncertain = false
@@ -96,7 +98,7 @@ struct FolderWalk: ~Copyable {
 
     /// Every entry that providers list.
     ///
-    /// - Throws: what keeps a directory from being read, naming it, but for those of `unseen`: a listing is whole or none.
+    /// - Throws: what keeps a directory from being read, naming it, but for what is `unseen`: a listing is whole or none.
     mutating func run() throws(ProviderError) -> [Entry] {
         try readAll()
         return listings.values.flatMap(\.entries)
@@ -114,8 +116,17 @@ struct FolderWalk: ~Copyable {
         return digest
     }
 
-    /// The directories that could not be read, as permission is denied.
-    var unseen: [RemoteItem] { refusals.map { .unseen($0.key, because: $0.value.cause ?? $0.value.message) } }
+    /// The directories that could not be read, as permission is denied, and what is on another filesystem.
+    var unseen: [RemoteItem] {
+        refusals.map { .unseen($0.key, because: $0.value.cause ?? $0.value.message) }
+            + listings.values.flatMap(\.foreign).map { place in
+                .unseen(
+                    place,
+                    because:
+                        "\(place) is on another filesystem than the provider's folder, which is no part of it; add it as a "
+                        + "provider of its own, or unmount it")
+            }
+    }
 
     private mutating func readAll() throws(ProviderError) {
         try read(below: Pending(base: root, names: [], path: .root))
@@ -180,22 +191,19 @@ struct FolderWalk: ~Copyable {
     private mutating func list(_ path: RelativePath, _ handle: Handle) throws(ProviderError) {
         let descriptor = handle.file.descriptor
         let (device, digested, inodesStay) = (device, digested, inodesStay)
-        var foreign: RelativePath?
         listings[path] = try ErrnoTranslation.about(path, "listed") { () throws(SystemFailure) in
             var listing = Listing(stamp: Stamp(try SystemCalls.status(of: descriptor), inodesStay: inodesStay))
             try DirectoryNames.forEach(in: descriptor) { (name) throws(SystemFailure) in
                 guard let entry = try Self.entry(name, in: path, descriptor) else { return }
-                if entry.facts.device != device { foreign = entry.path }
-                listing.add(entry, digested, inodesStay)
+                if entry.facts.device == device {
+                    listing.add(entry, digested, inodesStay)
+                } else {
+                    listing.foreign.append(entry.path)
+                }
             }
             return listing
         }
         hooks.afterDirectory?(path)
-        if let foreign {
-            throw ProviderError(
-                .failed,
-                "\(foreign) is on another filesystem than the provider's folder; add it as a provider of its own")
-        }
     }
 
     /// - Parameter name: of the entry, NUL-terminated, valid during the call.

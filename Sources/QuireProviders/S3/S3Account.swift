@@ -57,6 +57,13 @@ package struct S3Account: Sendable, Hashable, CustomStringConvertible {
         return account
     }
 
+    /// Whether one holds the objects of the other among its own.
+    func isNested(_ other: S3Account) -> Bool {
+        let (mine, others) = ("/" + prefix, "/" + other.prefix)
+        return endpoint == other.endpoint && bucket == other.bucket && mine != others
+            && AbsolutePath.overlap(mine, others)
+    }
+
     /// The URL, in one form for one account.
     package var description: String {
         let options = [

@@ -69,7 +69,8 @@ package final class S3Provider: DocumentProvider {
         if let expected, found?.identity != expected { throw presence.another(found) }
         if let identity = found?.identity, presence.isKnown(identity, capabilities) { return identity }
         do throws(ProviderError) {
-            let abilities = try await tryOut()
+            let abilities = try await S3Probe.run(client)
+            use(abilities)
             if found == nil { found = try await createIdentity(abilities) }
         } catch {
             guard error.code == .noSpace, found != nil else { throw error }
@@ -82,32 +83,37 @@ package final class S3Provider: DocumentProvider {
         return identity
     }
 
-    /// Finds out what the store can do.
-    @discardableResult
-    private func tryOut() async throws(ProviderError) -> S3Abilities {
-        let abilities = try await S3Probe.run(client)
+    /// Relies on what the store was found to be able to do.
+    private func use(_ abilities: S3Abilities) {
         let records = S3ChangeRecords(client: client, createsOnce: abilities.createsOnce)
         let feed = pace.map { ChangeFeed(records, pace: $0) }
         state.withLock { $0 = State(abilities: abilities, directories: $0.directories, feed: feed) }
-        return abilities
     }
 
     /// The beginning of every call that changes something. What was never tried is tried then.
     ///
-    /// - Throws: as `checkConnected`; `.noSpace` while there is no room to try it.
+    /// - Throws: as `checkConnected`; `.noSpace` while there is no room to try it; as `tryLate`.
     func checkWritable() async throws(ProviderError) {
         try checkConnected()
-        if state.withLock({ $0.isUntried }) { try await tryOut() }
+        if state.withLock({ $0.isUntried }) { try await tryLate() }
+    }
+
+    /// - Throws: `.unavailable` where an update may be lost: whether that is accepted is decided when it is connected anew.
+    private func tryLate() async throws(ProviderError) {
+        let found = try await S3Probe.run(client)
+        guard found.capabilities.conditionalWrites == .detected else { return use(found) }
+        presence.lost()
+        throw ProviderError(.unavailable, "\(client.address.place) has room again, and may lose an update")
     }
 
     /// The beginning of a deletion, which needs no room: what a full store does with conditions on it is tried by itself.
     ///
-    /// - Throws: as `checkConnected`; `.noSpace` where that cannot be tried either.
+    /// - Throws: as `checkConnected`; `.noSpace` where that cannot be tried either; as `tryLate`.
     func checkDeletable() async throws(ProviderError) {
         try checkConnected()
         guard state.withLock({ $0.isUntried && !$0.abilities.deletesChecked }) else { return }
         do throws(ProviderError) {
-            try await tryOut()
+            try await tryLate()
         } catch let refusal {
             guard refusal.code == .noSpace, let found = try await S3DeletionProbe(client: client).run() else {
                 throw refusal

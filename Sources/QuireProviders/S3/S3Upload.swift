@@ -5,9 +5,9 @@ import QuireCore
 /// Brings one document to a store.
 ///
 /// A large one goes with one request as long as the way to the store is quick (`S3Haste`). Else, and where it is very large, or
-/// was begun in parts, it goes in parts, one after the other, to a name of Quire's own that its content gives, and is copied to its place under the condition: no store
-/// publishes parts under a condition reliably. The store itself remembers the parts, so an upload that was cut goes on with
-/// the first part that is missing, whoever begins it again.
+/// was begun in parts, it goes in parts, one after the other, to a name of Quire's own that its content gives, and is copied
+/// to its place under the condition: no store publishes parts under a condition reliably. The store itself remembers the
+/// parts, so an upload that was cut goes on with the first part that is missing, whoever begins it again.
 ///
 /// What is too large for a copy goes in parts to its own key, each content in an upload of its own (`S3UploadNote`).
 struct S3Upload: Sendable {

@@ -44,9 +44,9 @@ enum DAVAside {
     }
 
     /// Where one stays for a while that seems empty.
-    static func emptied(_ aside: RelativePath, on day: Int) -> RelativePath {
+    static func emptied(_ aside: RelativePath, in day: RelativePath) -> RelativePath {
         let name = aside.name?.bytes.dropFirst(mark.count) ?? []
-        return DAVLayout.emptied(on: day).appending(FileName(unchecked: Array(name)))
+        return day.appending(FileName(unchecked: Array(name)))
     }
 
     private static func ending(of path: RelativePath, _ room: Int) -> [UInt8] {

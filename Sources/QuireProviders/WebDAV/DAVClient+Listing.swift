@@ -36,4 +36,11 @@ extension DAVClient {
             isDenied ? .permissionDenied : .failed, "\(directory) cannot be listed: the server refuses it",
             cause: refused.refusal)
     }
+
+    /// Whether a 401 is of what was asked for alone: that of the account is one of its root, too.
+    ///
+    /// - Throws: the account's.
+    func acceptsAccount() async throws(ProviderError) -> Bool {
+        try await propfind(.root, depth: "0", isDirectory: true) != nil
+    }
 }

@@ -137,6 +137,18 @@ extension DAVClient {
 
     private func longer(_ wait: Duration) -> Duration { min(wait * 1.6, .milliseconds(300)) }
 
+    /// Looks once for locks that were let go since the last time, for the sake of other devices, who have to wait until such a one
+    /// ends: see `mend`. That this fails is no reason for anything.
+    func mendReleased() async {
+        let names = lockNames.takeUnverified()
+        guard lockNames.areTold, !names.isEmpty else { return }
+        if names.count > Self.mostLooks { return _ = try? await mend(DAVLayout.locks, depth: "1") }
+        for name in names { _ = try? await mend(name) }
+    }
+
+    /// Beyond so many names all are listed.
+    private static let mostLooks = 3
+
     /// Lets go again what was let go: of two locks that are let go at the same moment a server may forget one only. And lets
     /// go what was granted in an answer that never came.
     func mend(_ name: RelativePath, depth: String = "0") async throws(ProviderError) {

@@ -9,8 +9,8 @@ final class DAVEntityTags: Sendable {
     /// Innermost lock.
     private let state = Lock(false)
 
-    /// Size and time of change are what versions are made of. From then on they stay that: with each change of it all documents would
-    /// have other versions.
+    /// Size and time of change are what versions are made of. From then on they stay that, also after the daemon began anew
+    /// (`DocumentProvider.decision`): with each change of it all documents would have other versions.
     var areIgnored: Bool { state.withLock { $0 } }
 
     /// - Returns: whether they were before.

@@ -9,11 +9,14 @@ enum DAVLayout {
 
     /// Where those stay of which the server shows nothing in them, by days: something that it does not show may be.
     static let emptied: RelativePath = ".quire/emptied"
-    /// For how many.
+    /// For how many, unless something shows in them by then.
     static let daysEmptied = 30
 
-    /// The collection of a day.
-    static func emptied(on day: Int) -> RelativePath { emptied.appending(FileName(unchecked: Array("\(day)".utf8))) }
+    /// The collection of the day of a server's time; of what a server without a clock has put away the one that stays.
+    static func emptied(at time: FileTime?) -> RelativePath {
+        let name = time.map { "\(day($0))" } ?? "undated"
+        return emptied.appending(FileName(unchecked: Array(name.utf8)))
+    }
 
     /// Days since 1970.
     static func day(_ time: FileTime) -> Int { time.seconds / 86_400 }

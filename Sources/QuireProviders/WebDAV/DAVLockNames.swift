@@ -8,6 +8,8 @@ final class DAVLockNames: Sendable {
         var known: Set<RelativePath> = []
         /// Locks that were let go, lately.
         var released: [DAVLock] = []
+        /// Names of which some were, that have not been looked at since.
+        var unverified: Set<RelativePath> = []
         /// Owners of locks that were asked for, lately, while the answer did not come.
         var lost: Set<String> = []
         var areTold = false
@@ -31,6 +33,15 @@ final class DAVLockNames: Sendable {
         state.withLock { state in
             if state.released.count > Self.most { state.released = [] }
             state.released += locks
+            state.unverified.formUnion(locks.lazy.map(\.path).filter { $0.parent == DAVLayout.locks })
+        }
+    }
+
+    /// The names whose locks were let go since the last time.
+    func takeUnverified() -> Set<RelativePath> {
+        state.withLock { state in
+            defer { state.unverified = [] }
+            return state.unverified
         }
     }
 

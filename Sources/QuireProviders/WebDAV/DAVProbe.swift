@@ -176,8 +176,10 @@ struct DAVProbe {
             if isOver, round >= Self.writes.least { break }
             let answer = try await put(child("versions"), String(round, radix: 16))
             guard answer.isSuccess else { throw client.transport.error(answer, "the account cannot be written to") }
+            if round == 0 {
+                try await DAVLookTrial(client: client, path: child("versions"), directory: root).run()
+            }
             document = try await resource(child("versions"), DAVBodies.identified)
-            if round == 0 { try await compareLooks(&document) }
             let version = try document.item(child("versions"), stamps: false).version
             isTold = isTold && DAVVersion.told(answer) == version
             trial.note(version, from: begin, to: client.clock.now())
@@ -189,41 +191,6 @@ struct DAVProbe {
             [client, document] (_) throws(ProviderError) in
             try await DAVHistoryProbe(client: client).run(document)
         }
-    }
-
-    /// Does without entity tags where a listing tells another than a look, or two looks tell two.
-    ///
-    /// - Parameter document: what a look has found.
-    /// - Throws: `.unsupported` where they tell another size or time as well.
-    private func compareLooks(_ document: inout DAVResource) async throws(ProviderError) {
-        if try await isToldAlike(document) { return }
-        let were = client.entityTags.ignore()
-        document.entityTag = nil
-        guard try await isToldAlike(document) else {
-            // It is not used.
-            if !were { client.entityTags.heed() }
-            throw ProviderError(
-                .unsupported,
-                "\(client.address.place) tells one thing of a document in a listing, and another when it is asked for it alone, so "
-                    + "all would be fetched again and again; have the server, or what is before it, set right")
-        }
-    }
-
-    /// Whether a listing, and another look, tell the version that a look has told. What changes once for good after a write,
-    /// as a server that is slow makes it, is no difference.
-    private func isToldAlike(_ document: DAVResource) async throws(ProviderError) -> Bool {
-        let path = child("versions")
-        var looked = try document.item(path, stamps: false).version
-        for _ in 0..<3 {
-            let told = try await client.propfind(root, depth: "1", isDirectory: true)
-            guard let listed = try told?.first(where: { $0.path == path })?.resource.seen(path, stamps: false),
-                listed.unseen == nil, listed.version != looked
-            else { return true }
-            let again = try await version(path)
-            if again == looked { return false }
-            looked = again
-        }
-        return false
     }
 
     /// Whether the next write of the same size has another version when a second is over. A server that tells neither entity

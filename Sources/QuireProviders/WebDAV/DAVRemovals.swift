@@ -7,7 +7,7 @@ final class DAVRemovals: Sendable {
         /// Where they were, by where they are.
         var open: [RelativePath: RelativePath] = [:]
         var hasReturned = false
-        var day: Int?
+        var day: RelativePath?
     }
 
     /// Innermost lock.
@@ -24,8 +24,8 @@ final class DAVRemovals: Sendable {
         }
     }
 
-    /// The day whose collection was made last; nil where none is known to be there.
-    var day: Int? {
+    /// The day's collection that was made last; nil where none is known to be there.
+    var day: RelativePath? {
         get { state.withLock { $0.day } }
         set { state.withLock { $0.day = newValue } }
     }

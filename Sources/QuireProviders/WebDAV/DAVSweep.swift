@@ -24,8 +24,19 @@ enum DAVSweep {
     private static func sweepEmptied(_ client: DAVClient, today: Int) async {
         let found = try? await client.propfind(DAVLayout.emptied, depth: "1", isDirectory: true)
         for (path, _) in found ?? [] where path.parent == DAVLayout.emptied {
-            guard let name = path.name, let day = Int("\(name)"), today - day > DAVLayout.daysEmptied else { continue }
+            guard let name = path.name, let day = Int("\(name)"), today - day > DAVLayout.daysEmptied,
+                (try? await isEmpty(path, client)) == true
+            else { continue }
             _ = try? await client.delete(path, isDirectory: true)
         }
+    }
+
+    /// Whether a directory shows nothing but directories, in which nothing shows: what the server did not show may have been made
+    /// readable since.
+    private static func isEmpty(_ directory: RelativePath, _ client: DAVClient) async throws(ProviderError) -> Bool {
+        for (path, resource) in try await client.list(directory) ?? [] where path != directory {
+            guard resource.isDirectory, try await isEmpty(path, client) else { return false }
+        }
+        return true
     }
 }

@@ -2,8 +2,9 @@ import QuireCore
 
 /// Lists everything an account has, but for what is Quire's own.
 ///
-/// What the server does not show of it, as a directory that this account may not read, keeps nothing else from being listed:
-/// it is unseen (`RemoteItem.unseen`). But where the server is in trouble, or the account itself is refused, nothing is.
+/// What the server does not show of it, as a directory that this account may not read, or that it fails on each time, keeps
+/// nothing else from being listed: it is unseen (`RemoteItem.unseen`). But where the server is in trouble as a whole, or the
+/// account itself is refused, nothing is.
 struct DAVWalk {
     let client: DAVClient
     /// Whether the server keeps stamps.
@@ -32,10 +33,16 @@ struct DAVWalk {
         case unseen(RemoteItem)
     }
 
+    /// Before a directory is listed again that could not be. Some servers say 500 of what they may not read (nginx); others of
+    /// what they can in a moment.
+    private static let pauses = [Duration.seconds(1), .seconds(4)]
     /// Directories that are listed at the same time.
     private static let width = 8
-    /// Most bytes of a listing of everything; beyond it, directory by directory.
-    private static let wholeLimit = 512 << 20
+    /// What a listing of everything has less of, or it is not believed: some servers end it there and do not say so (lighttpd
+    /// after a hundred directories, others after two thousand resources).
+    static let deepLimits = (directories: 64, resources: 1000)
+    /// Most bytes of such a listing.
+    private static let deepBytes = 8 << 20
 
     /// - Throws: where any directory could not be listed to its end, but for those that the server refuses to show; a
     ///   listing is never cut short silently.
@@ -43,9 +50,10 @@ struct DAVWalk {
         guard listsAll else { return try await walk() }
         let all: [RemoteItem]
         do throws(ProviderError) {
-            guard let found = try await client.list(.root, depth: "infinity", limit: Self.wholeLimit) else {
+            guard let found = try await client.list(.root, depth: "infinity", limit: Self.deepBytes) else {
                 throw Self.gone
             }
+            try Self.checkSize(found)
             all = try items(found, of: .root)
         } catch {
             guard error.code != .cancelled else { throw error }
@@ -57,6 +65,18 @@ struct DAVWalk {
         }
         noted(nil)
         return try await isWhole(all) ? all : try await walk()
+    }
+
+    /// - Throws: `.failed` where it is so long that something may have been left out.
+    private static func checkSize(
+        _ found: [(path: RelativePath, resource: DAVResource)]
+    ) throws(ProviderError) {
+        let directories = found.lazy.filter(\.resource.isDirectory).count
+        guard directories < deepLimits.directories, found.count < deepLimits.resources else {
+            throw ProviderError(
+                .failed,
+                "a listing of \(found.count) resources at one time may be cut: directories are listed one by one")
+        }
     }
 
     /// Whether a listing of everything is that: some servers end it at a certain depth and do not say so. So what are the
@@ -121,6 +141,24 @@ struct DAVWalk {
     }
 
     private func listed(_ directory: RelativePath) async -> Result<Look, ProviderError> {
+        var pauses = Self.pauses[...]
+        while true {
+            let result = await listedOnce(directory)
+            guard case .failure(let error) = result, error.code == .failed, !directory.isRoot else { return result }
+            do throws(ProviderError) {
+                guard let pause = pauses.popFirst() else {
+                    // The server may be in trouble as a whole.
+                    guard try await client.list(.root) != nil else { return result }
+                    return .success(.unseen(.unseen(directory, because: "\(error)")))
+                }
+                try await client.clock.pause(pause)
+            } catch let other {
+                return other.code == .failed ? result : .failure(other)
+            }
+        }
+    }
+
+    private func listedOnce(_ directory: RelativePath) async -> Result<Look, ProviderError> {
         do throws(ProviderError) {
             guard let found = try await client.list(directory) else { return .success(try await missing(directory)) }
             return .success(.listed(try listing(found, of: directory)))
@@ -160,8 +198,7 @@ struct DAVWalk {
     /// Whether it is only that directory that the server does not show.
     private func isRefused(_ directory: RelativePath, _ error: ProviderError) async throws(ProviderError) -> Bool {
         if directory.isRoot { return false }
-        // 401: of the account, if its root is refused, too.
-        if error.isSecretRefused { return try await client.propfind(.root, depth: "0", isDirectory: true) != nil }
+        if error.isSecretRefused { return try await client.acceptsAccount() }
         return error.code == .permissionDenied
     }
 

@@ -28,6 +28,12 @@ package struct WebDAVAccount: Sendable, Hashable, CustomStringConvertible {
         return "webdav+\(origin.isSecure ? "https" : "http")://\(rest)"
     }
 
+    /// Whether one is a directory within the other, as far as the URLs tell. Another user may see another tree.
+    func isNested(_ other: WebDAVAccount) -> Bool {
+        origin == other.origin && user == other.user && base != other.base
+            && AbsolutePath.overlap(base, other.base)
+    }
+
     /// The provider, not yet connected.
     ///
     /// - Parameters:

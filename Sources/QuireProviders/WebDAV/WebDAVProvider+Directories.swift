@@ -137,17 +137,16 @@ extension WebDAVProvider {
             _ = try? await client.move(aside, to: DAVAside.hidden(aside), isDirectory: true, overwrite: false)
             return
         }
-        let told = found.first { $0.path == aside }?.resource.told
-        let day = DAVLayout.day(told ?? SystemCalls.now())
+        let day = DAVLayout.emptied(at: found.first { $0.path == aside }?.resource.told)
         for attempt in 0..<4 {
             if attempt > 0 { try? await Task.sleep(for: .milliseconds(50 << attempt)) }
             if removals.day != day {
-                for path in [DAVLayout.emptied, DAVLayout.emptied(on: day)] {
+                for path in [DAVLayout.emptied, day] {
                     _ = try? await client.makeCollection(path)
                 }
                 removals.day = day
             }
-            let place = DAVAside.emptied(aside, on: day)
+            let place = DAVAside.emptied(aside, in: day)
             let answer = try? await client.move(aside, to: place, isDirectory: true, overwrite: false)
             if let answer, answer.isSuccess || answer.status == 404 { return }
             removals.day = nil

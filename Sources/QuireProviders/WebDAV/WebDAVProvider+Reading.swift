@@ -9,6 +9,7 @@ extension WebDAVProvider {
 
     package func changes(since cursor: ChangeCursor?) async throws(ProviderError) -> RemoteChanges {
         try checkConnected()
+        await client.mendReleased()
         await settleRemovals()
         await settleAbilities()
         let reader = FeedReader(
@@ -53,8 +54,7 @@ extension WebDAVProvider {
     /// As `look`, for who must not stop at one item that the server tells too little of.
     private func told(_ path: RelativePath) async throws(ProviderError) -> RemoteItem? {
         do throws(ProviderError) { return try await look(path)?.item } catch {
-            // Of the account, if its root is refused, too.
-            if error.isSecretRefused, try await client.propfind(.root, depth: "0", isDirectory: true) != nil {
+            if error.isSecretRefused, try await client.acceptsAccount() {
                 return .unseen(path, because: error.cause ?? error.message)
             }
             guard error.code == .failed, let found = try await resource(path) else { throw error }

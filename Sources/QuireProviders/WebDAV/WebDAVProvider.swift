@@ -101,6 +101,13 @@ package final class WebDAVProvider: DocumentProvider {
         logger.info("the server does not list everything any more", metadata: ["error": "\(failure)"])
     }
 
+    /// That entity tags are not used: see `DAVEntityTags`.
+    private static let withoutTags = "without entity tags"
+
+    package var decision: String? { client.entityTags.areIgnored ? Self.withoutTags : nil }
+
+    package func recall(_ decision: String) { if decision == Self.withoutTags { client.entityTags.ignore() } }
+
     package func connect(expected: String?) async throws(ProviderError) -> String {
         try StorePresence.checkCancelled()
         guard try await client.propfind(.root, depth: "0", body: DAVBodies.root) != nil else {
@@ -145,6 +152,7 @@ package final class WebDAVProvider: DocumentProvider {
         abilities.hidesDotNames = try await DAVProbe.hidesDotNames(client)
         abilities.isTimeBased = true
         guard abilities.locks else { throw refusal }
+        try await DAVLookTrial(client: client, path: StoreLayout.mark, directory: StoreLayout.control).run()
         abilities.history = try await DAVProbe.history(client, &abilities.isUnsettled)
         begin(abilities, isTried: false)
     }

@@ -15,6 +15,10 @@ package final class FaultyProvider: DocumentProvider {
 
     package var capabilities: ProviderCapabilities { inner.capabilities }
 
+    package var decision: String? { inner.decision }
+
+    package func recall(_ decision: String) { inner.recall(decision) }
+
     package func earlierVersions(of path: RelativePath) async throws(ProviderError) -> [RemoteItem] {
         try await inner.earlierVersions(of: path)
     }

@@ -165,14 +165,10 @@ final class ArrivingDocument: Sendable {
     /// Whether somebody reads it or waits for it.
     var isInUse: Bool { state.withLock { $0.readers > 0 || !$0.waiters.isEmpty } }
 
-    /// Has what is missing of these bytes brought, and does not wait.
-    func want(_ range: Range<Int64>) {
-        let runs = state.withLock { $0.ended == nil ? Self.start(range, &$0) : [] }
-        for (number, run) in runs { begin(number, run) }
-    }
-
     /// Returns when these bytes are here. Cancelling the task ends this wait.
-    func wait(for range: Range<Int64>) async throws(SyncFailure) {
+    ///
+    /// - Parameter wanted: what is brought along; how that ends counts as well, however soon it does.
+    func wait(for range: Range<Int64>, bringing wanted: Range<Int64> = 0..<0) async throws(SyncFailure) {
         let ticket = state.withLock { state in
             state.next += 1
             return state.next
@@ -180,9 +176,11 @@ final class ArrivingDocument: Sendable {
         let outcome = await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 let (answer, runs) = state.withLock { state -> (Outcome?, [(UInt64, Range<Int64>)]) in
-                    if state.present.covers(range) { return (.success(()), []) }
-                    if let ended = state.ended { return (.failure(ended), []) }
-                    let runs = Self.start(range, &state)
+                    let isHere = state.present.covers(range)
+                    if let ended = state.ended { return (isHere ? .success(()) : .failure(ended), []) }
+                    var runs = Self.start(wanted, &state)
+                    if isHere { return (.success(()), runs) }
+                    runs += Self.start(range, &state)
                     state.waiters[ticket] = Waiter(range: range, continuation: continuation)
                     return (nil, runs)
                 }

@@ -22,8 +22,7 @@ final class ArrivingReader: ArrivingContent {
 
     func bring(_ range: Range<Int64>) async throws(MaterializeError) {
         do throws(SyncFailure) {
-            document.want(wanted(range))
-            try await document.wait(for: range)
+            try await document.wait(for: range, bringing: wanted(range))
         } catch {
             let errno = error.remedy == .look ? ESTALE : error.errno
             throw MaterializeError(errno: errno, message: error.message)

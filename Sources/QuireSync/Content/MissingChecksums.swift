@@ -20,11 +20,16 @@ final class MissingChecksums: Sendable {
     private let pool = BackgroundPool(label: "quire-checksum", width: 1, niceness: 15)
     private let missing = WakeSignal()
 
-    /// The one that was counted last; nil where all are to be gone through from the first. Each has its turn, also where one
-    /// takes longer than there is time between two transfers. Innermost lock: nothing else is taken while it is held.
-    private let last = Lock<ItemID?>(nil)
-    /// How many in a row were read in part only. Innermost lock: nothing else is taken while it is held.
-    private let cuts = Lock(0)
+    private struct State {
+        /// The one that was counted last; nil where all are to be gone through from the first. Each has its turn, also where one
+        /// takes longer than there is time between two transfers.
+        var last: ItemID?
+        /// How many in a row were read in part only.
+        var cuts = 0
+    }
+
+    /// Innermost lock: nothing else is taken while it is held.
+    private let state = Lock(State())
 
     private let rest: Duration
     /// After that they are looked for without a reason: one may have been in use.
@@ -49,7 +54,7 @@ final class MissingChecksums: Sendable {
         while !Task.isCancelled {
             await missing.wait(atMost: Self.longestWait, clock: clock)
             // Ends early only when the task is cancelled.
-            try? await clock.sleep(rest * (1 << min(6, cuts.withLock { $0 })))
+            try? await clock.sleep(rest * (1 << min(6, state.withLock { $0.cuts })))
             do {
                 if try await !count() { missing.raise() }
             } catch {
@@ -69,17 +74,17 @@ final class MissingChecksums: Sendable {
     func count() async throws -> Bool {
         guard !isBusy else { return false }
         try await index.settle()
-        let begin = last.withLock { $0 }
+        let begin = state.withLock { $0.last }
         while true {
-            let items = try await index.uncountedFiles(after: last.withLock { $0 }, limit: Self.page)
+            let items = try await index.uncountedFiles(after: state.withLock { $0.last }, limit: Self.page)
             if items.isEmpty { break }
             for item in items {
                 await count(item)
-                last.withLock { $0 = item.entry.id }
+                state.withLock { $0.last = item.entry.id }
                 guard !isBusy, !Task.isCancelled else { return false }
             }
         }
-        last.withLock { $0 = nil }
+        state.withLock { $0.last = nil }
         // Those before it, too.
         return begin == nil
     }
@@ -98,11 +103,11 @@ final class MissingChecksums: Sendable {
             } onCancel: {
                 stop.set()
             }
-            cuts.withLock { $0 = 0 }
+            state.withLock { $0.cuts = 0 }
             guard let found else { return }
             index.record(.counted(item: item.entry.id, version: base.version, found))
         } catch {
-            if isBusy { cuts.withLock { $0 += 1 } }
+            if isBusy { state.withLock { $0.cuts += 1 } }
             logger.info("a document's checksum is not counted", metadata: ["path": "\(path)", "error": "\(error)"])
         }
     }

@@ -268,8 +268,9 @@ extension ChangeSender {
 
     /// What is open for writing stays changed, though it is at the provider as it was: it is not sent again as it is.
     func noteOpen(_ local: LocalEntry, _ sent: Fingerprint) {
+        context.openFiles.noteArrived(local.id)
         guard context.committer.isOpenForWriting(inode: local.fingerprint.inode) else { return }
-        context.openUploads[local.id] = sent
+        context.openFiles.noteSent(local.id, sent)
     }
 
     private func sendAttributes(_ change: PendingChange, _ local: LocalEntry, at path: RelativePath)
@@ -391,7 +392,13 @@ extension ChangeSender {
     /// A copy of the content, taken under a read claim where applications coordinate.
     private func snapshot(_ local: LocalEntry) async throws(SyncFailure) -> Snapshot {
         let path = context.drivePath(local.path)
-        let (tree, staging, now) = (context.tree, context.staging, context.clock.now)
+        let (tree, staging) = (context.tree, context.staging)
+        // Just before the state that is read is looked at: a write that goes on then has an open file.
+        let now: @Sendable () -> FileTime = {
+            context.openFiles.noteReading(
+                local.id, whileWritten: context.committer.isOpenForWriting(inode: local.fingerprint.inode))
+            return context.clock.now()
+        }
         let limit: ByteCount? =
             context.directProvider != nil && local.facts.size <= DirectContent.mostBytes.bytes
             ? DirectContent.mostBytes : nil

@@ -56,6 +56,9 @@ package struct IndexedDrive: SyncIndex {
     package func pendingTotals(_ container: ContainerID) async throws -> PendingTotals {
         try await index.pendingTotals(container: container)
     }
+    package func awaitingDeletions(_ container: ContainerID, limit: Int) async throws -> [RelativePath] {
+        try await index.awaitingDeletes(container: container, limit: limit)
+    }
 
     package func pendingBytes(_ container: ContainerID) async throws -> Int64 {
         try await index.pendingBytes(container: container)
@@ -155,8 +158,8 @@ package struct IndexedDrive: SyncIndex {
     package func evictableFiles(after id: ItemID?, limit: Int) async throws -> [EvictableFile] {
         try await index.evictableFiles(after: id, limit: limit)
     }
-    package func datalessToBring(limit: Int) async throws -> [IndexedItem] {
-        try await index.datalessToBring(limit: limit).map { IndexedItem($0) }
+    package func datalessToBring(after id: ItemID?, limit: Int, isLocalOnly: Bool) async throws -> [IndexedItem] {
+        try await index.datalessToBring(after: id, limit: limit, isLocalOnly: isLocalOnly).map { IndexedItem($0) }
     }
 
     package func evictableBytes(_ container: ContainerID, of versions: Set<ProviderVersion>?) async throws -> Int64 {
@@ -165,7 +168,9 @@ package struct IndexedDrive: SyncIndex {
 
     package func setPinned(_ id: ItemID, _ isPinned: Bool) async throws { try await index.setPinned(id, isPinned) }
     package func value(_ key: String) async throws -> String? { try await index.value(key) }
-    package func setValue(_ key: String, _ value: String?) async throws { try await index.setValue(key, value) }
+    package func setValue(_ key: String, _ value: String?, durably: Bool) async throws {
+        try await index.setValue(key, value, durably: durably)
+    }
 
     package func conflictCopies() async throws -> [RelativePath] { try await index.conflictCopies() }
 }

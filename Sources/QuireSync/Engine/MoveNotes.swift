@@ -2,7 +2,7 @@ import FoundationEssentials
 import Logging
 import QuireCore
 
-/// Moves of which a daemon that ends in the middle leaves no other trace, written down before they are asked for:
+/// Moves of which a daemon, or a machine, that ends in the middle leaves no other trace, written down before they are asked for:
 ///
 /// - to a name between two places (`TransitName`): where a provider has no identifiers, nothing tells the next daemon whose
 ///   document has such a name;
@@ -34,7 +34,7 @@ struct MoveNotes: Sendable {
         do {
             let notes = try await notes() ?? []
             let note = Note(item: item, from: WirePath(from), to: WirePath(to))
-            try await write(notes.suffix(Self.most - 1) + [note])
+            try await write(notes.suffix(Self.most - 1) + [note], durably: true)
         } catch {
             throw SyncFailure(.later, "\(error)")
         }
@@ -51,9 +51,9 @@ struct MoveNotes: Sendable {
         }
     }
 
-    private func write(_ notes: [Note]) async throws {
+    private func write(_ notes: [Note], durably: Bool = false) async throws {
         let data = try JSONEncoder().encode(notes)
-        try await context.index.setValue(key, String(decoding: data, as: UTF8.self))
+        try await context.index.setValue(key, String(decoding: data, as: UTF8.self), durably: durably)
     }
 
     /// Opens the moves of which the answer is not known.

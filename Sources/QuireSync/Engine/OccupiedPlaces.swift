@@ -1,22 +1,24 @@
 import QuireCore
 
-/// What a pull leaves alone, as large uploads go on there: a listing that was made meanwhile says nothing of it, and what they
-/// record must find the provider's directories as they were.
+/// What pushes and pulls leave alone, as large uploads go on there: a listing that was made meanwhile says nothing of it, and what
+/// they record must find the provider's directories as they were.
 struct OccupiedPlaces: Sendable {
     private let items: Set<ItemID>
     private let places: Set<RelativePath>
     /// The directories above.
-    private let directories: Set<RelativePath>
+    private let directories: DirectorySet
 
     init(_ uploads: [UploadBeside] = []) {
         items = Set(uploads.map(\.item))
         places = Set(uploads.flatMap(\.places))
-        var directories: Set<RelativePath> = []
-        for place in places {
-            var current = place.parent
-            while let path = current, !path.isRoot, directories.insert(path).inserted { current = path.parent }
-        }
+        var directories = DirectorySet()
+        for place in places { directories.insert(above: place) }
         self.directories = directories
+    }
+
+    /// Whether something lies at, below or above such a place.
+    func touches(_ path: RelativePath) -> Bool {
+        !places.isEmpty && (path.isInside(anyOf: places) || directories.contains(path))
     }
 
     /// Which of the units are to be left alone: those of what is uploaded; of a directory above that, where that is to go, or to

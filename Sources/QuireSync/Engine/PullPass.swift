@@ -306,18 +306,6 @@ struct PullPass: Sendable {
     }
 }
 
-/// The directories that something lies in, and those above them.
-struct DirectorySet: Sendable, Hashable {
-    private var paths: Set<RelativePath> = []
-
-    func contains(_ directory: RelativePath?) -> Bool { directory.map(paths.contains) ?? false }
-
-    mutating func insert(above entry: RelativePath?) {
-        var current = entry?.parent
-        while let path = current, paths.insert(path).inserted { current = path.parent }
-    }
-}
-
 extension TreeUnit {
     fileprivate var depth: Int { (local?.path ?? target ?? .root).depth }
 

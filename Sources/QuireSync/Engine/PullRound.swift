@@ -65,6 +65,9 @@ struct PullRound: Sendable {
     var occupied = OccupiedPlaces()
     /// Where the provider could not tell what is there.
     var unseen = UnseenPlaces()
+    /// Where it could not tell that the last time, and has nothing now, while there are other such places: what was there may be
+    /// in one of those, with a directory that was renamed. No deletion is believed of it that was not confirmed.
+    var vanished = UnseenPlaces()
 
     private let course = RoundCourse()
     private static let longestFixpoint = 40
@@ -87,9 +90,14 @@ struct PullRound: Sendable {
             keep(besides: Told(), in: &result)
             return (result, next ?? cursor)
         case .everything(var items, let next):
+            let before = Set(context.unseen.all.keys)
             context.unseen.set(items, now: context.clock.now())
             var round = self
             round.unseen = UnseenPlaces(takingFrom: &items)
+            let now = Set(context.unseen.all.keys)
+            if !now.isSubset(of: before) {
+                round.vanished = UnseenPlaces(before.subtracting(now).subtracting(items.lazy.map(\.path)))
+            }
             context.recentUploads.look(at: items)
             let setBack = try await setBack(before: known, next)
             round.isHolding = isHolding || setBack != nil
@@ -100,8 +108,7 @@ struct PullRound: Sendable {
             return (result, setBack ?? next)
         case .changes(var changed, var removed, let next):
             // Below what is hidden nothing is known to be gone.
-            let hidden = Set(context.unseen.all.keys)
-            removed.removeAll { !hidden.contains($0) && $0.isInside(anyOf: hidden) }
+            removed.removeAll { $0.parent.flatMap(context.unseen.place(of:)) != nil }
             // What was left of such a listing is done by the next one.
             context.recentUploads.providerIsSetBack(false)
             context.unseen.add(changed, removed, now: context.clock.now())
@@ -250,7 +257,7 @@ struct PullRound: Sendable {
         for (position, unit) in found.enumerated() {
             let isTouched = unit.base.map { context.touched.contains($0.path) } ?? false
             let removal = isTouched ? nil : removal(unit, besides: total.believed)
-            let isHeld = removal.map { holdsRemovals || held.contains($0) } ?? false
+            let isHeld = removal.map { holdsRemovals || held.contains($0) || vanished.covers($0.path) } ?? false
             // What an upload is in the way of is held all the same.
             if isHeld, let removal { total.held.insert(removal) }
             if isTouched || isHeld || inTheWay.contains(position) { withheld.append(unit) } else { units.append(unit) }

@@ -23,6 +23,8 @@ struct PushResult: Sendable, Hashable {
     var endedBeside = false
     /// When the next change is due.
     var nextDue: FileTime?
+    /// One of the documents that wait for something that is in no part, if that stays so.
+    var blocked: ParkedChange?
 
     var isComplete: Bool { waiting == 0 && busy == 0 && failed == 0 && held == 0 && !needsLook && !gaveWay }
 }
@@ -45,8 +47,9 @@ struct PushRound: Sendable {
     let context: SyncContext
     /// Somebody waits (`quire sync`): deletions wait no longer than edits do, files that are open are sent as they are.
     let isUrgent: Bool
-    /// The user asked for all: what was removed is deleted, whoever reads on.
-    var isAsked = false
+    /// Since when, of the machine's uptime, the user waits for all: what was removed is deleted, whoever reads on; and what is
+    /// open and never rests is sent once since then. Nil: no user does.
+    var askedAt: Duration?
     /// Who else is to have a turn; nil where nobody is.
     var others: OtherTurns?
 
@@ -54,6 +57,12 @@ struct PushRound: Sendable {
     private static let small: Int64 = 1 << 20
     /// For how long a provider is left alone that takes nothing.
     private static let rest = Duration.seconds(1)
+
+    private var isAsked: Bool { askedAt != nil }
+    /// Whether the user has waited for so long that what never rests is not left alone any more.
+    private var isPatienceOver: Bool {
+        askedAt.map { context.clock.uptime() - $0 >= context.settings.settleTime } ?? false
+    }
 
     func run() async throws -> PushResult {
         var result = PushResult()
@@ -109,7 +118,7 @@ struct PushRound: Sendable {
         let retries = context.retries
         let (now, uptime) = (context.clock.now(), context.clock.uptime())
         var request = PendingRequest(
-            from: start, through: begin.advanced(by: .zero - context.settings.settleTime),
+            from: start, through: isPatienceOver ? begin : begin.advanced(by: .zero - context.settings.settleTime),
             deletionsThrough: begin.advanced(by: .zero - deletionWait), now: now, limit: context.settings.pushPart)
         if !retries.isEmpty {
             request.skips = { retries.isPausing($0, now: uptime) || sparesSuspects && retries.failedAsIfAway($0) }
@@ -117,6 +126,10 @@ struct PushRound: Sendable {
         return try await context.index.pending(context.container.id, request)
     }
 
+}
+
+extension LocalEntry {
+    fileprivate var isChangedFile: Bool { facts.kind == .file && content == .changed }
 }
 
 extension PushResult {
@@ -140,7 +153,7 @@ extension PushRound {
     ) -> [Due] {
         let now = context.clock.now()
         let read = isAsked ? [] : readOn(part)
-        var due: [Due?] = []
+        var (due, sendable): ([Due?], [Int]) = ([], [])
         for (position, change) in part.changes.enumerated() {
             var count = PushResult()
             // What others need is on the page also where it was not asked for.
@@ -153,10 +166,22 @@ extension PushRound {
             guard position < part.asked else { continue }
             result.failed += count.failed
             result.needsLook = result.needsLook || count.needsLook
+            if item != nil { sendable.append(position) }
             if let time = count.nextDue { result.wait(until: time) }
         }
         Self.dropThatNeedMissing(&due, part.needs)
+        result.blocked =
+            result.blocked ?? sendable.lazy.filter { due[$0] == nil }.compactMap { blocked(part.changes[$0]) }.first
         return due.compactMap(\.self)
+    }
+
+    private func blocked(_ change: PendingChange) -> ParkedChange? {
+        guard let local = change.local, let subject = change.subject else { return nil }
+        return ParkedChange(
+            subject: subject, path: context.drivePath(local.path),
+            message:
+                "waits for what the provider has in its place, which waits itself; give it another name to have it sent",
+            since: change.since)
     }
 
     /// The deletions of documents that programs read on, but for those that something else than deletions waits for.
@@ -185,11 +210,17 @@ extension PushRound {
             result.needsLook = true
             return nil
         }
+        let neverRests = isAsked && isAlwaysWritten(change, now)
+        if neverRests, let askedAt, let local = change.local, !change.isMoved,
+            context.openFiles.hasArrived(local.id, since: askedAt)
+        {
+            return nil
+        }
         if !context.retries.mayTry(subject, change.local, now: context.clock.uptime()) {
             result.failed += 1
             return nil
         }
-        if let wait = waitingTime(change, now) {
+        if !neverRests || !isPatienceOver || change.isMoved, let wait = waitingTime(change, now) {
             result.wait(until: now.advanced(by: wait))
             return nil
         }
@@ -197,7 +228,12 @@ extension PushRound {
             result.wait(until: now.advanced(by: context.settings.deletionSettleTime))
             return nil
         }
-        return pushItem(change)
+        guard let item = pushItem(change) else { return nil }
+        if let local = change.local {
+            context.openFiles.noteTry(local.id, now: context.clock.uptime())
+            if neverRests { context.openFiles.noteTaken(local.id, now: context.clock.uptime()) }
+        }
+        return item
     }
 
     /// Drops what needs something that does not go, and what needs that.
@@ -225,22 +261,40 @@ extension PushRound {
     func waitingTime(_ change: PendingChange, _ now: FileTime) -> Duration? {
         var quiet = change.local == nil ? deletionWait : context.settings.settleTime
         if change.isMoved { quiet = max(quiet, deletionWait) }
-        if let local = change.local, local.facts.kind == .file, local.content == .changed,
-            context.committer.isOpenForWriting(inode: local.fingerprint.inode), !isUrgent
-        {
-            quiet = max(quiet, context.settings.openFileQuietTime)
-        }
+        let rest = rest(change, quiet, now)
+        guard let local = change.local, !isUrgent, local.isChangedFile, isOpen(local) else { return rest }
+        let idle = now.since(change.since)
+        let limit = context.settings.openFileLimit
+        let isOverdue = idle < .zero || idle >= limit
+        let wait = context.openFiles.wait(
+            local.id, local.fingerprint, now: context.clock.uptime(), quiet: context.settings.openFileQuietTime,
+            isOverdue: isOverdue)
+        return [rest, wait.map { isOverdue ? $0 : min($0, limit - idle) }].compactMap(\.self).max()
+    }
+
+    /// Whether it is open for writing, or a document that was written a moment ago.
+    private func isAlwaysWritten(_ change: PendingChange, _ now: FileTime) -> Bool {
+        guard let local = change.local, local.isChangedFile else { return false }
+        return isOpen(local) || change.base != nil && rest(change, context.settings.settleTime, now) != nil
+    }
+
+    /// How long a change has not rested for `quiet` yet; nil when it has.
+    private func rest(_ change: PendingChange, _ quiet: Duration, _ now: FileTime) -> Duration? {
         let idle = now.since(change.since)
         // A clock that was set back must not hold anything up.
         return idle >= .zero && idle < quiet ? quiet - idle : nil
+    }
+
+    /// Whether a program has it open for writing.
+    private func isOpen(_ local: LocalEntry) -> Bool {
+        context.committer.isOpenForWriting(inode: local.fingerprint.inode)
     }
 
     /// Nil where there is nothing to be sent: a snapshot of an open file that was sent already.
     private func pushItem(_ change: PendingChange) -> PushItem? {
         let contentChanged = change.local?.content == .changed
         if let local = change.local, change.base != nil, contentChanged, !change.isMoved, !change.attributesChanged,
-            context.openUploads[local.id] == local.fingerprint,
-            context.committer.isOpenForWriting(inode: local.fingerprint.inode)
+            context.openFiles.isSent(local.id, local.fingerprint), isOpen(local)
         {
             return nil
         }
@@ -258,7 +312,7 @@ extension PushRound {
     private func send(
         _ order: PushOrder, _ changes: [PendingChange], _ course: RoundCourse, _ result: inout PushResult
     ) async throws -> [ParkedSubject] {
-        let occupied = context.beside.all.flatMap(\.places)
+        let occupied = OccupiedPlaces(context.beside.all)
         var broken: [RelativePath] = []
         var refused: [ParkedSubject] = []
         func leave(_ step: PushOrder.Step, breaks: Bool) {
@@ -266,8 +320,8 @@ extension PushRound {
             refused += [changes[step.item].subject].compactMap(\.self)
         }
         for step in order.structure where !Self.depends(step, on: broken, changes) {
-            let isFree = Self.isFree(step, of: occupied, changes)
-            let outcome = isFree ? await attempt(step, .structure, changes, course) : .waits
+            let waits = Self.paths(step, changes).contains(where: occupied.touches)
+            let outcome = waits ? .waits : await attempt(step, .structure, changes, course)
             if outcome != .sent { leave(step, breaks: true) }
             try note(outcome, &result)
         }
@@ -275,11 +329,11 @@ extension PushRound {
         for (kind, group) in [(RoundCourse.Kind.content, content)] + order.deletions.map({ (.deletion, $0) }) {
             var steps: [PushOrder.Step] = []
             for step in group where !Self.depends(step, on: broken, changes) {
-                if Self.isFree(step, of: occupied, changes) {
-                    steps.append(step)
-                } else {
+                if Self.paths(step, changes).contains(where: occupied.touches) {
                     leave(step, breaks: kind == .deletion)
                     try note(.waits, &result)
+                } else {
+                    steps.append(step)
                 }
             }
             for (step, outcome) in await attempt(steps, kind, changes, course) {
@@ -427,23 +481,11 @@ extension PushRound {
     }
 }
 
-extension PushRound {
-    /// Whether a step has nothing to do with places at which uploads go on.
-    private static func isFree(
-        _ step: PushOrder.Step, of occupied: [RelativePath], _ changes: [PendingChange]
-    ) -> Bool {
-        guard !occupied.isEmpty else { return true }
-        return !paths(step, changes).contains { path in
-            occupied.contains { path.isInside($0) || $0.isInside(path) }
-        }
-    }
-}
-
 extension UploadBeside {
     /// Nil for what is no document here.
     fileprivate init?(_ step: PushOrder.Step, _ changes: [PendingChange]) {
-        guard let local = changes[step.item].local, let subject = changes[step.item].subject else { return nil }
-        self.init(item: local.id, subject: subject, places: PushRound.paths(step, changes))
+        guard let local = changes[step.item].local else { return nil }
+        self.init(item: local.id, places: PushRound.paths(step, changes))
     }
 }
 

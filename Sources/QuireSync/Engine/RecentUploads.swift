@@ -57,6 +57,11 @@ final class RecentUploads: Sendable {
     /// Whether the provider was set back before its last listing: whatever that replaces is newer.
     func providerIsSetBack(_ isSetBack: Bool) { state.withLock { $0.isSetBack = isSetBack } }
 
+    /// Whether a version was sent a while ago: whether the provider has it still, only a look tells.
+    func contains(_ version: ProviderVersion, now: Duration) -> Bool {
+        state.withLock { state in state.sent[version].map { now - $0 < Self.span } ?? false }
+    }
+
     /// Whether a version was sent a while ago, and is not known to be at the provider under some name.
     ///
     /// - Parameter isRemoved: the provider has nothing of it, rather than something else.

@@ -36,8 +36,15 @@ extension SyncedContainer {
             isSecretRefused: true)
     }
 
+    /// Under which the index keeps up to where the changes of a container's provider are known.
+    package static func cursorKey(of container: ContainerID) -> String { "cursor.\(container)" }
+    var cursorKey: String { Self.cursorKey(of: id) }
+
     /// Under which the index keeps how a provider of that name was found to keep devices from overwriting each other.
     package static func conditionsKey(of provider: String) -> String { "provider.conditions.\(provider)" }
+
+    /// Under which it keeps what a provider of that name has decided: `DocumentProvider.decision`.
+    package static func decisionKey(of provider: String) -> String { "provider.decision.\(provider)" }
 
     private static func told<Value: Sendable>(
         _ body: () async throws(QuireError) -> Value

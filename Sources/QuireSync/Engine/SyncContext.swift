@@ -57,10 +57,12 @@ package struct SyncedContainer: Sendable {
     package var provider: any DocumentProvider
     /// Of the provider's store.
     package var identity: any StoreIdentity
+    /// Whether it is used though two devices could overwrite each other's changes there.
+    package var acceptsLossy: Bool
 
     package init(
         id: ContainerID, root: RelativePath, excluded: [RelativePath] = [], providerName: String,
-        provider: any DocumentProvider, identity: any StoreIdentity
+        provider: any DocumentProvider, identity: any StoreIdentity, acceptsLossy: Bool = false
     ) {
         self.id = id
         self.root = root
@@ -68,6 +70,7 @@ package struct SyncedContainer: Sendable {
         self.providerName = providerName
         self.provider = provider
         self.identity = identity
+        self.acceptsLossy = acceptsLossy
     }
 }
 
@@ -96,7 +99,7 @@ struct SyncContext: Sendable {
     let unseen = UnseenNotes()
     let announcements = Announcements()
     let beside = UploadsBeside()
-    let openUploads = OpenUploads()
+    let openFiles = OpenFiles()
     let restless = RestlessDocuments()
     let openQuestions = OpenQuestions()
     let openMoves = OpenMoves()
@@ -245,11 +248,13 @@ struct SyncContext: Sendable {
     ///
     /// - Parameter known: what the index had of it before that state was read; nil where nobody knows any more.
     func acknowledge(_ item: ItemID, _ base: BaseRecord, fingerprint: Fingerprint, known: Fingerprint?) {
+        // Of what was written while it was read no fingerprint says that it is at the provider: it is compared once more.
+        let wasWritten = openFiles.takeWasWritten(item)
         index.record(
             .acknowledged(
                 StoreEvent.Acknowledgement(
                     item: item, base: base, fingerprint: fingerprint,
-                    writersOpen: committer.isOpenForWriting(inode: fingerprint.inode), known: known)))
+                    writersOpen: committer.isOpenForWriting(inode: fingerprint.inode) || wasWritten, known: known)))
     }
 
     /// Records what the provider has in place of an item, which stays to be sent over it.
@@ -389,18 +394,6 @@ final class TouchedPaths: Sendable {
     func insert(_ path: RelativePath) { _ = paths.withLock { $0.insert(path) } }
     func contains(_ path: RelativePath) -> Bool { paths.withLock { $0.contains(path) } }
     func clear() { paths.withLock { $0 = [] } }
-}
-
-/// Files of which a snapshot was uploaded while a program still had them open for writing: they stay dirty until closed,
-/// but are not sent again as long as they are as they were.
-final class OpenUploads: Sendable {
-    /// Innermost lock: nothing else is taken while it is held.
-    private let sent = Lock<[ItemID: Fingerprint]>([:])
-
-    subscript(item: ItemID) -> Fingerprint? {
-        get { sent.withLock { $0[item] } }
-        set { sent.withLock { $0[item] = newValue } }
-    }
 }
 
 /// Documents that changed while they were sent: a snapshot of them is sent next.

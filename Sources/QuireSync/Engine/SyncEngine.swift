@@ -1,38 +1,7 @@
 import Glibc
 import Logging
-package import QuireCore
+import QuireCore
 import Synchronization
-
-/// What one round did.
-struct RoundReport: Sendable, Hashable {
-    var push = PushResult()
-    /// Nil when the provider was not asked.
-    var pull: PullResult?
-    /// Uploads that were found to have arrived.
-    var answersFound = 0
-    /// Something failed that may well succeed when tried again soon.
-    var retriesSoon = false
-    /// Why the provider could not be reached.
-    var offline: String?
-    /// Why the round ended early otherwise (the index could not be read).
-    var failure: String?
-    /// Until when the drive is paused: nothing was done, or not all.
-    var pause: PauseEnd?
-
-    /// Whether anything was sent, applied or recorded.
-    var madeProgress: Bool { push.sent > 0 || answersFound > 0 || (pull?.applied ?? 0) > 0 }
-
-    /// Whether there is nothing left that another round could do.
-    var isQuiet: Bool {
-        guard offline == nil, failure == nil, !retriesSoon, !madeProgress, !push.needsLook, !push.gaveWay,
-            push.waiting + push.busy + push.beside == 0
-        else { return false }
-        return pull.map { $0.left == 0 } ?? false
-    }
-
-    /// Changes that wait for time or for the user's doing.
-    var parked: Int { push.failed + (pull?.failed.count ?? 0) }
-}
 
 /// Keeps one container and its provider equal.
 ///
@@ -139,8 +108,7 @@ final class SyncEngine: Sendable {
         state.withLock { state in
             EngineStatus(
                 container: context.container.id, providerName: context.container.providerName,
-                isOnline: state.isConnected && state.offline == nil, message: state.offline, lastPoll: state.lastPoll,
-                heldDeletions: state.held.count)
+                isOnline: state.isConnected && state.offline == nil, message: state.offline, lastPoll: state.lastPoll)
         }
     }
 
@@ -177,10 +145,11 @@ final class SyncEngine: Sendable {
     /// Pushes what is due, and pulls if asked or needed. One at a time; others wait their turn.
     /// - Parameters:
     ///   - isUrgent: also when the provider was not there a moment ago.
-    ///   - isAsked: the user wants all to be sent, what programs are still at included.
+    ///   - askedAt: since when, of the machine's uptime, the user waits for all to be sent, what programs are still at
+    ///     included; nil: no user does.
     ///   - pushes: false where nothing is to be sent.
-    func round(isUrgent: Bool, pulls: Bool, isAsked: Bool = false, pushes: Bool = true) async -> RoundReport {
-        await inTurn { await self.serialRound(isUrgent, pulls: pulls, isAsked: isAsked, pushes: pushes) }
+    func round(isUrgent: Bool, pulls: Bool, askedAt: Duration? = nil, pushes: Bool = true) async -> RoundReport {
+        await inTurn { await self.serialRound(isUrgent, pulls: pulls, askedAt: askedAt, pushes: pushes) }
     }
 
     /// Runs a round when no other runs.
@@ -225,7 +194,7 @@ final class SyncEngine: Sendable {
         }
         _ = await inTurn {
             begin()
-            return await self.serialRound(true, pulls: true, isAsked: false, pushes: false)
+            return await self.serialRound(true, pulls: true, askedAt: nil, pushes: false)
         }
         // In a pause nothing begins.
         let served = waiting.withLock { $0 } ?? takeReaders()
@@ -242,7 +211,7 @@ final class SyncEngine: Sendable {
     /// Whether somebody waits so.
     var hasReaders: Bool { state.withLock { !$0.readers.isEmpty } }
 
-    private func serialRound(_ isUrgent: Bool, pulls: Bool, isAsked: Bool, pushes: Bool) async -> RoundReport {
+    private func serialRound(_ isUrgent: Bool, pulls: Bool, askedAt: Duration?, pushes: Bool) async -> RoundReport {
         var report = RoundReport()
         // Whoever asked may have found it before.
         guard !isRetired else { return report }
@@ -261,7 +230,7 @@ final class SyncEngine: Sendable {
                 context.retries.adopt(parked.map(\.subject))
                 report.pull = try await pull()
             }
-            if pushes { report.push = try await push(isUrgent, isAsked) }
+            if pushes { report.push = try await push(isUrgent, askedAt) }
             try await tellOthers(isUrgent)
             let mustPull = state.withLock { state in
                 // What is to be looked at may be in the store, with nothing changed at the provider. And what uploads were in the
@@ -343,12 +312,9 @@ final class SyncEngine: Sendable {
     /// Makes sure that the provider is there and is the one it was.
     func connect() async throws {
         guard !state.withLock({ $0.isConnected }) else { return }
-        do { try await context.reach() } catch {
-            context.retries.wasAway()
-            throw error
-        }
+        try await reach()
         context.quota.forget()
-        try await requireConditions()
+        try await context.requireConditions()
         let wasOffline = state.withLock { state in
             state.isConnected = true
             state.retryAt = nil
@@ -359,20 +325,18 @@ final class SyncEngine: Sendable {
         if wasOffline { wake() }
     }
 
-    /// What kept one device from overwriting another when the account was added must do so still.
-    ///
-    /// A server that is set up otherwise since then would lose updates unnoticed.
-    private func requireConditions() async throws {
-        let key = SyncedContainer.conditionsKey(of: context.container.providerName)
-        let found = context.provider.capabilities.conditionalWrites
-        guard found != .untried else { return }
-        guard found == .detected else { return try await context.index.setValue(key, found.rawValue) }
-        guard try await context.index.value(key) == nil else {
-            throw SyncFailure(
-                .offline,
-                "\(context.container.providerName) has neither locks nor conditions any more, so two devices could "
-                    + "overwrite each other; have the server set right, or add it under another name with --accept-lossy"
-            )
+    /// Reaches the provider, which has to decide as it did before.
+    private func reach() async throws {
+        let key = SyncedContainer.decisionKey(of: context.container.providerName)
+        let decided = try await context.index.value(key)
+        if let decided { context.provider.recall(decided) }
+        do { try await context.reach() } catch {
+            context.retries.wasAway()
+            throw error
+        }
+        // Before anything is recorded that depends on it.
+        if let decision = context.provider.decision, decision != decided {
+            try await context.index.setValue(key, decision)
         }
     }
 
@@ -385,18 +349,18 @@ final class SyncEngine: Sendable {
         wake()
     }
 
-    private func push(_ isUrgent: Bool, _ isAsked: Bool) async throws -> PushResult {
+    private func push(_ isUrgent: Bool, _ askedAt: Duration?) async throws -> PushResult {
         do {
             let begin = context.clock.now()
             let push = PushRound(
-                context: context, isUrgent: isUrgent, isAsked: isAsked,
+                context: context, isUrgent: isUrgent, askedAt: askedAt,
                 others: OtherTurns(
                     isWanted: { self.timeToSend(since: begin) <= .zero },
                     untilWanted: { await self.untilGivesWay(since: begin) }))
             let result = try await push.run()
             // A cursor that is a digest of the listing is the same again once somebody has undone what was sent.
             if result.sent > 0, !context.provider.capabilities.announcements {
-                try await context.index.setValue(cursorKey, nil)
+                try await context.index.setValue(context.container.cursorKey, nil)
                 state.withLock { $0.heldCursor = nil }
             }
             return result
@@ -410,10 +374,8 @@ final class SyncEngine: Sendable {
     /// There as long as deletions at the provider are held; how many there were at first.
     private var holdingKey: String { "held.\(context.container.id)" }
 
-    private var cursorKey: String { "cursor.\(context.container.id)" }
-
     private func pull() async throws -> PullResult {
-        let key = cursorKey
+        let key = context.container.cursorKey
         let cursor = try await context.index.value(key).map { ChangeCursor($0) }
         let (started, begin) = (context.clock.now(), context.clock.uptime())
         // After anything unexpected only a whole listing tells.
@@ -508,16 +470,4 @@ final class SyncEngine: Sendable {
         if (report.pull?.left ?? 0) > 0 { pause = min(pause, .milliseconds(500) * (1 << max(0, min(waits - 1, 4)))) }
         return max(.milliseconds(10), pause)
     }
-}
-
-/// How a container's provider stands.
-package struct EngineStatus: Sendable, Hashable {
-    package var container: ContainerID
-    package var providerName: String
-    package var isOnline: Bool
-    /// Why it is not online.
-    package var message: String?
-    package var lastPoll: FileTime?
-    /// How much is missing at the provider that is kept here until `quire sync --confirm-deletes`.
-    package var heldDeletions: Int
 }

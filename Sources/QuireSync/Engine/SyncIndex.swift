@@ -15,7 +15,7 @@ package protocol SyncIndex: StoreEventSink {
     /// Has what was recorded until now written meanwhile: for who records much and waits by `settle` then. Returns at once.
     func writeSoon()
 
-    /// Wakes the engine: one element after each committed batch.
+    /// Wakes the engine: one element after each committed batch, but for further writes to a file that is known to be written to.
     func commits() -> AsyncStream<Void>
 
     /// What `make` makes of the bases of the container, each with the local item that is linked to it; its path below `root`, the
@@ -36,6 +36,9 @@ package protocol SyncIndex: StoreEventSink {
 
     /// How much of that there is.
     func pendingTotals(_ container: ContainerID) async throws -> PendingTotals
+
+    /// Where the provider has what is deleted once it has arrived in the container that it was moved to, at most `limit`.
+    func awaitingDeletions(_ container: ContainerID, limit: Int) async throws -> [RelativePath]
 
     /// The sizes of files whose content is to be sent.
     func pendingBytes(_ container: ContainerID) async throws -> Int64
@@ -96,9 +99,9 @@ package protocol SyncIndex: StoreEventSink {
     /// How much of what can go is of these versions of a container's documents; nil for all.
     func evictableBytes(_ container: ContainerID, of versions: Set<ProviderVersion>?) async throws -> Int64
     func evictableFiles(after id: ItemID?, limit: Int) async throws -> [EvictableFile]
-    /// Files whose content is to be here and is not, at most `limit` of each: what is pinned, and what has the name of something that
-    /// is kept on this device only while another item takes its place at the provider.
-    func datalessToBring(limit: Int) async throws -> [IndexedItem]
+    /// Files whose content is to be here and is not, a page, by id, after `id`: what is pinned, and what has the name of something
+    /// that is kept on this device only while another item takes its place at the provider; or only what is kept here only.
+    func datalessToBring(after id: ItemID?, limit: Int, isLocalOnly: Bool) async throws -> [IndexedItem]
     /// Files whose content is here as the provider has it, without a checksum: a page, by id, after `id`.
     func uncountedFiles(after id: ItemID?, limit: Int) async throws -> [IndexedItem]
 
@@ -108,10 +111,16 @@ package protocol SyncIndex: StoreEventSink {
 
     /// A value that outlives the daemon.
     func value(_ key: String) async throws -> String?
-    func setValue(_ key: String, _ value: String?) async throws
+    /// - Parameter durably: survives a power cut once it is done.
+    func setValue(_ key: String, _ value: String?, durably: Bool) async throws
 
     /// How many conflict copies are on the drive, by their names.
     func conflictCopies() async throws -> [RelativePath]
+}
+
+extension SyncIndex {
+    /// Sets a value that may be the former one after a power cut.
+    func setValue(_ key: String, _ value: String?) async throws { try await setValue(key, value, durably: false) }
 }
 
 /// A local item and what belongs to it.
@@ -201,11 +210,16 @@ package struct ParkedChange: Sendable, Hashable {
     package var path: RelativePath
     package var message: String
     package var since: FileTime
+    /// Whether nothing waits for it: the user is told, and all the same everything is as it should be.
+    package var isNotice: Bool
 
-    package init(subject: ParkedSubject, path: RelativePath, message: String, since: FileTime) {
+    package init(
+        subject: ParkedSubject, path: RelativePath, message: String, since: FileTime, isNotice: Bool = false
+    ) {
         self.subject = subject
         self.path = path
         self.message = message
         self.since = since
+        self.isNotice = isNotice
     }
 }

@@ -10,6 +10,8 @@ package struct SyncSettings: Sendable, Hashable {
     package var deletionSettleTime: Duration = .milliseconds(1500)
     /// How long a file that is still open for writing must have been left alone before a snapshot of it is uploaded.
     package var openFileQuietTime: Duration = .seconds(10)
+    /// How long what was written to a file that stays open waits for that at most; then a snapshot is uploaded as it is.
+    package var openFileLimit: Duration = .seconds(300)
     /// How long a round waits for programs that keep the drive busy.
     package var patience: Duration = .seconds(5)
     /// How many changes a push reads and plans at once, those not counted that others need.

@@ -140,8 +140,7 @@ extension UnitApplier {
         let unit = isToBeFetched || remote.checksum != nil ? try await knowingBase(unit) : unit
         let outcome: UnitOutcome
         if isToBeFetched {
-            // What is fetched could not take its place.
-            guard !context.committer.isOpenForWriting(inode: local.fingerprint.inode) else { return .later }
+            guard try await isAtRest(local) else { return .later }
             outcome = try await fetch(unit, remote, local, mode: mode)
         } else if Self.isHere(local), let known = contentCameAgain(unit, remote) {
             return try await followed(known)
@@ -158,6 +157,19 @@ extension UnitApplier {
             context.takenUploads.settle(local.id)
         }
         return outcome
+    }
+
+    /// Whether what is fetched may take the place of a file: nobody may write to it, and it is as the index knows it. What was changed
+    /// behind the driver, as by a program that goes on from before this daemon, is told to the index.
+    private func isAtRest(_ local: LocalEntry) async throws(SyncFailure) -> Bool {
+        guard !context.committer.isOpenForWriting(inode: local.fingerprint.inode) else { return false }
+        let (tree, path) = (context.tree, context.drivePath(local.path))
+        let use = try await context.store { () throws(StoreError) in try tree.use(of: path) }
+        guard let use, use.status.inode == local.fingerprint.inode else { return true }
+        if use.isWritten { return false }
+        guard use.status.fingerprint != local.fingerprint else { return true }
+        context.index.record(.contentChanged(use.status, writersOpen: false))
+        return false
     }
 
     /// Whether new content comes at once: of what is here, if it is not too large, and of what is pinned, if there is room.

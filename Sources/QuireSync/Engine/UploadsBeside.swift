@@ -5,9 +5,10 @@ import Synchronization
 /// A large upload that a push waits for, or has left to go on by itself.
 struct UploadBeside: Sendable {
     var item: ItemID
-    var subject: ParkedSubject
     /// Where it works: the provider's paths, and where the document was here, all below the container's root.
     var places: [RelativePath]
+
+    var subject: ParkedSubject { .item(item) }
 }
 
 /// Large uploads that go on beside the rounds: a push leaves them to themselves once somebody else is to have a turn, and a
@@ -41,17 +42,10 @@ final class UploadsBeside: Sendable {
         }
     }
 
-    func contains(_ subject: ParkedSubject) -> Bool {
-        guard case .item(let item) = subject else { return false }
-        return state.withLock { state in
-            state.entries[item].map { $0.waiter == nil } ?? false || state.ended.contains { $0.0.item == item }
-        }
-    }
+    func contains(_ subject: ParkedSubject) -> Bool { all.contains { $0.subject == subject } }
 
     /// How many those are.
-    var count: Int {
-        state.withLock { state in state.entries.values.count { $0.waiter == nil } + state.ended.count }
-    }
+    var count: Int { all.count }
 
     /// Has `observer` called whenever one has ended that no push waited for, on any thread; for one observer.
     func observe(_ observer: @escaping @Sendable () -> Void) { state.withLock { $0.observer = observer } }

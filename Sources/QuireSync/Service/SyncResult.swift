@@ -32,7 +32,7 @@ package struct SyncStatus: Sendable, Hashable {
     package var transfers: [Transfer] = []
     package var engines: [EngineStatus] = []
     /// Deletions that wait for `quire sync --confirm-deletes`: what is missing here is kept at the providers, or the other way.
-    package var heldDeletions = 0
+    package var heldDeletions: Int { held.reduce(0) { $0 + $1.count } }
     /// The same by who misses them.
     package var held: [HeldDeletionsReport] = []
     /// Until when the drive is paused; nil while it is not.

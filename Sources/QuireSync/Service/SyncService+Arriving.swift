@@ -19,8 +19,8 @@ extension SyncService {
                 guard let use = try await arriving(place) else { return nil }
                 let (document, reader) = (use.document, ArrivingReader(use, inode: place.status.inode))
                 // Where nothing can be had, opening fails, not the first reading.
-                document.want(0..<min(ReadAhead.block, document.size))
-                try await document.wait(for: 0..<min(Self.firstBytes, document.size))
+                try await document.wait(
+                    for: 0..<min(Self.firstBytes, document.size), bringing: 0..<min(ReadAhead.block, document.size))
                 return reader
             } catch {
                 if error.remedy == .parkUntilChanged { return nil }

@@ -102,12 +102,42 @@ extension SyncService {
                 "\(path) is missing at \(engine.context.container.providerName), as far as is known: its content is here only",
                 remedy: "See quire status; where it was deleted, quire sync --confirm-deletes removes it here, too")
         }
+        try await requireArrived(base, path, engine)
         switch try await installPlaceholder(item, base, engine.context) {
         case .done:
             engine.context.announce(item.entry.path, .downloadingStatus)
             return true
         case .busy: throw QuireError(.busy, "\(path) is open in a program", remedy: "Close it and try again.")
         case .stale: throw QuireError(.busy, "\(path) has just changed", remedy: "Upload it first: quire sync")
+        }
+    }
+
+    /// What was sent a short while ago may be lost at the provider though that acknowledged it (`RecentUploads`): one look finds out
+    /// before the only content goes.
+    ///
+    /// - Throws: `.busy` where it is not there as it was sent, or nobody can look.
+    private func requireArrived(
+        _ base: BaseRecord, _ path: RelativePath, _ engine: SyncEngine
+    ) async throws(QuireError) {
+        let (context, status) = (engine.context, engine.status)
+        guard context.recentUploads.contains(base.version, now: context.clock.uptime()) else { return }
+        let provider = context.container.providerName
+        let isThere: Bool
+        do throws(SyncFailure) {
+            // Who evicts many does not wait for each.
+            if let message = status.message { throw SyncFailure(.offline, message) }
+            isThere = try await context.uploaded(base)?.size.bytes == base.size
+        } catch {
+            if error.remedy == .offline, status.message == nil { engine.disconnected(error.message) }
+            throw QuireError(
+                .busy,
+                "\(path) was uploaded a short while ago, and whether \(provider) has it cannot be seen: \(error.message)",
+                remedy: "Try again when that can be reached.")
+        }
+        guard isThere else {
+            throw QuireError(
+                .busy, "\(path) is not at \(provider) as it was uploaded a short while ago",
+                remedy: "Find out what became of it first: quire sync")
         }
     }
 

@@ -7,13 +7,18 @@ extension SyncService: ContentSource {
     /// As `materialize(path:inode:)`, of one of many that the index just told of.
     func materialize(_ item: IndexedItem) async throws(MaterializeError) {
         let inode = item.entry.fingerprint.inode
-        try await downloads.wait(inode: inode) {
+        try await downloads.wait(for: .init(inode: inode, item: item.entry.id)) {
             await self.bringContent(item.drivePath, inode: inode, known: item)
         }
     }
 
     package func materialize(path: RelativePath, inode: UInt64) async throws(MaterializeError) {
-        try await downloads.wait(inode: inode) { await self.bringContent(path, inode: inode) }
+        // Where the index cannot be read, the download says so.
+        try? await environment.index.settle()
+        let item = try? await environment.index.item(drivePath: path)
+        try await downloads.wait(for: .init(inode: inode, item: item?.entry.id)) {
+            await self.bringContent(path, inode: inode, known: item)
+        }
     }
 
     /// One download, with as many attempts as it takes while the item or the provider's version moves on.

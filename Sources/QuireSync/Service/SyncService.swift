@@ -152,8 +152,11 @@ package final class SyncService: Sendable {
         containersChanged.raise()
     }
 
-    /// Starts rounds soon.
-    package func wake() { for engine in engines { engine.wake() } }
+    /// Starts rounds soon, and brings what is to be here.
+    package func wake() {
+        for engine in engines { engine.wake() }
+        pinned.wake()
+    }
 
     // MARK: - sync
 
@@ -193,11 +196,12 @@ package final class SyncService: Sendable {
             engine.expectForeignChanges()
         }
         if pausing.end == nil { await pinned.bringBackups(materialize) }
+        let begin = environment.clock.uptime()
         var pulls = false
         while !Task.isCancelled, !request.isAbandoned {
             await pausing.released()
             if let end = pausing.end { return .paused(until: end, pending: await pendingCount()) }
-            let reports = await roundOfAll(pulls: pulls)
+            let reports = await roundOfAll(pulls: pulls, askedAt: begin)
             if let outcome = await outcome(reports) { return outcome }
             // The provider is listed when all is sent.
             pulls = reports.allSatisfy {
@@ -226,9 +230,11 @@ package final class SyncService: Sendable {
         }
     }
 
-    private func roundOfAll(pulls: Bool) async -> [RoundReport] {
+    private func roundOfAll(pulls: Bool, askedAt: Duration) async -> [RoundReport] {
         await withTaskGroup(of: RoundReport.self) { group in
-            for engine in engines { group.addTask { await engine.round(isUrgent: true, pulls: pulls, isAsked: true) } }
+            for engine in engines {
+                group.addTask { await engine.round(isUrgent: true, pulls: pulls, askedAt: askedAt) }
+            }
             var reports: [RoundReport] = []
             for await report in group { reports.append(report) }
             return reports
@@ -242,8 +248,13 @@ package final class SyncService: Sendable {
         if let message = reports.compactMap(\.offline).first {
             return .unreachable(message: message, pending: await pendingCount())
         }
-        let status = await status()
-        if status.conflicts.isEmpty, status.errors.isEmpty, status.heldDeletions == 0 { return .settled }
+        var status = await status()
+        if status.conflicts.isEmpty, status.errors.allSatisfy(\.isNotice), status.heldDeletions == 0 {
+            // Where something failed, what waits for that is told by it.
+            let blocked = reports.compactMap(\.push.blocked)
+            if blocked.isEmpty { return .settled }
+            status.errors += blocked
+        }
         return .unresolved(
             conflicts: status.conflicts, errors: status.errors, heldDeletions: status.heldDeletions)
     }
@@ -303,7 +314,7 @@ package final class SyncService: Sendable {
                 let container = engine.context.container.id
                 status.pending.add(try await environment.index.pendingTotals(container))
                 status.errors += try await environment.index.parked(container)
-                status.errors += engine.context.unseen.all.map { ParkedChange($0, $1, engine.context) }
+                status.errors += try await unseen(engine.context)
             }
             status.errors += environment.index.unreadPlaces().map(ParkedChange.init)
             status.errors += try await environment.index.strandedPlaceholders().map { stranded in
@@ -311,7 +322,6 @@ package final class SyncService: Sendable {
             }
             status.conflicts = try await environment.index.conflictCopies()
             status.held = try await heldDeletions()
-            status.heldDeletions = status.held.reduce(0) { $0 + $1.count }
         } catch {
             logger.info("the index cannot be read", metadata: ["error": "\(error)"])
             status.doubt = status.doubt ?? "the index cannot be read: \(error)"
@@ -321,21 +331,26 @@ package final class SyncService: Sendable {
 }
 
 extension SyncService {
-    /// How many held deletions are named of each container.
-    private static let namedHeld = 10
+    private func unseen(_ context: SyncContext) async throws -> [ParkedChange] {
+        let notes = context.unseen.all
+        guard !notes.isEmpty else { return [] }
+        let known = try await context.index.items(drivePaths: notes.keys.map(context.drivePath))
+        let here = Set(known.map(\.drivePath))
+        return notes.map { ParkedChange($0, $1, context, isHere: here.contains(context.drivePath($0))) }
+    }
 
     private func heldDeletions() async throws -> [HeldDeletionsReport] {
         var reports: [HeldDeletionsReport] = []
         for engine in engines {
             let container = engine.context.container
-            let (count, first) = engine.heldDeletions(naming: Self.namedHeld)
+            let (count, first) = engine.heldDeletions(naming: DriveStatus.Held.mostPaths)
             guard count > 0 else { continue }
             reports.append(
                 HeldDeletionsReport(
                     isMissingHere: false, providerName: container.providerName, count: count,
                     first: first.map(engine.context.drivePath)))
         }
-        for held in try await environment.index.heldDeletions(naming: Self.namedHeld) {
+        for held in try await environment.index.heldDeletions(naming: DriveStatus.Held.mostPaths) {
             let context = engine(of: held.container)?.context
             reports.append(
                 HeldDeletionsReport(
@@ -353,13 +368,17 @@ extension ParkedChange {
     }
 
     /// A place of which a provider cannot tell what is there: nothing of it is brought or removed.
-    fileprivate init(_ path: RelativePath, _ note: UnseenNotes.Note, _ context: SyncContext) {
+    ///
+    /// - Parameter isHere: what is there was seen before, or was made here. Otherwise it may be nobody's, as `lost+found` is.
+    fileprivate init(_ path: RelativePath, _ note: UnseenNotes.Note, _ context: SyncContext, isHere: Bool) {
+        let reason = "it cannot be seen at \(context.container.providerName): \(note.reason)"
         self.init(
             subject: .base(context.container.id, path), path: context.drivePath(path),
-            message:
-                "it cannot be seen at \(context.container.providerName): \(note.reason). What is here of it stays as it "
-                + "is; let Quire's account read it there, or move it out of the account's folder",
-            since: note.since)
+            message: isHere
+                ? "\(reason). What is here of it stays as it is; let Quire's account read it there, or move it out of the "
+                    + "account's folder"
+                : "\(reason). Nothing of it is here; if it is to be, let Quire's account read it there",
+            since: note.since, isNotice: !isHere)
     }
 
     /// A placeholder that was moved to where it cannot have its content.

@@ -23,6 +23,8 @@ package struct WaitingUpload: Sendable, Hashable {
         case queued
         /// It is missing at the provider with much else, and stays here until the user says that it was deleted.
         case held
+        /// It is a deletion of what was moved to another container, and is not at the provider of that yet.
+        case moved
     }
 
     /// Below the drive's root.
@@ -97,12 +99,15 @@ extension SyncService {
             try await context.index.parked(context.container.id).map { ($0.subject, $0.message) },
             uniquingKeysWith: { first, _ in first })
         let status = engine.status
-        return part.changes.prefix(part.asked).compactMap { change in
+        var found = part.changes.prefix(part.asked).compactMap { change -> WaitingUpload? in
             guard let path = change.local?.path ?? change.base.map({ context.drivePath($0.path) }) else { return nil }
             var waiting = WaitingUpload(path: path, reason: .queued)
             explain(&waiting, change, context, status, parked, now)
             return waiting
         }
+        let awaiting = try await context.index.awaitingDeletions(context.container.id, limit: limit - found.count)
+        found += awaiting.map { WaitingUpload(path: context.drivePath($0), reason: .moved) }
+        return found
     }
 
     private func park(

@@ -102,7 +102,8 @@ final class SpaceKeeper: Sendable {
         await gate.run {
             do {
                 var figures = try await figures()
-                let excess = limits.excess(figures, more: more)
+                // For what does not fit in any case nothing goes.
+                let excess = limits.excess(figures, more: limits.admits(more, figures.emptied) ? more : 0)
                 if excess > 0, figures.evictable > 0, try await evict(excess) > 0 { figures = try await self.figures() }
                 forgetRefusals(figures)
             } catch {
@@ -217,6 +218,8 @@ final class SpaceKeeper: Sendable {
         let outcome: Result<SpaceReservation, SyncFailure> = await gate.run {
             do {
                 var figures = try await figures()
+                // Then nothing goes for it either.
+                guard limits.admits(size.bytes, figures.emptied) else { return .failure(refuse(path, size, figures)) }
                 let excess = limits.excess(figures, more: size.bytes)
                 if excess > 0, figures.evictable > 0, try await evict(excess) > 0 { figures = try await self.figures() }
                 guard limits.admits(size.bytes, figures) else { return .failure(refuse(path, size, figures)) }

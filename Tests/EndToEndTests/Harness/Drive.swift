@@ -65,9 +65,10 @@ struct Drive: Sendable {
     func unmount() async throws { try await quire("unmount").require(0) }
 
     /// Pushes and pulls until nothing is pending.
-    func sync() async throws {
+    /// - Parameter seconds: it may take.
+    func sync(seconds: Int = 45) async throws {
         do {
-            try await quire("sync", "--timeout", "45").require(0)
+            try await quire("sync", "--timeout", "\(seconds)", limitSeconds: Double(seconds + 15)).require(0)
         } catch {
             let status = await quire("status")
             let waiting = await quire("find", "--state", "dirty", "--state", "uploading", "--state", "error", "--json")

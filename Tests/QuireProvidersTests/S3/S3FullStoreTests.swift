@@ -88,6 +88,31 @@ struct S3FullStoreTests {
         #expect(try await provider.item(at: "a") != nil)
     }
 
+    @Test("Where a store that has room again heeds no conditions, nothing is written before it was connected anew")
+    func lossy() async throws {
+        let store = try S3StandIn()
+        let identity = try await S3Provider(client: store.client).connect(expected: nil)
+        store.with { state in
+            state.ignoresConditions = true
+            state.scripts = [.init(beginning: "PUT ", status: "507 Insufficient Storage")]
+        }
+        let provider = S3Provider(client: store.client)
+        #expect(try await provider.connect(expected: identity) == identity)
+        #expect(provider.capabilities.conditionalWrites == .untried)
+        func makeDirectory() async throws {
+            _ = try await provider.createDirectory("d", attributes: Bench.attributes())
+        }
+        #expect(await refusal { try await makeDirectory() } == .noSpace)
+        store.with { $0.scripts = [] }
+        let keys = store.with { $0.objects.keys.count }
+        #expect(await refusal { try await makeDirectory() } == .unavailable)
+        #expect(await refusal { try await makeDirectory() } == .unavailable)
+        #expect(store.with { $0.objects.keys.count } == keys)
+        #expect(try await provider.connect(expected: identity) == identity)
+        #expect(provider.capabilities.conditionalWrites == .detected)
+        try await makeDirectory()
+    }
+
     /// What a store answers a deletion: whether it heeds conditions, and wants tags without quotes.
     private enum Store: CaseIterable { case heedsNone, ignoresQuietly, wantsQuotes, wantsNone }
 

@@ -3,7 +3,7 @@ import Synchronization
 
 @testable import QuireProviders
 
-/// An object store in memory: the bucket `b`, with all conditions, and listings of a manner of their own.
+/// An object store in memory: the bucket `b`, with all conditions unless told otherwise, and listings of a manner of their own.
 final class S3StandIn: Sendable {
     /// How keys are listed.
     enum Manner: Sendable {
@@ -32,6 +32,7 @@ final class S3StandIn: Sendable {
         /// Large objects by their targets, of which there is only what HEAD tells.
         var staged: [String: (size: Int64, checksum: ContentChecksum)] = [:]
         var scripts: [Script] = []
+        var ignoresConditions = false
         /// `METHOD TARGET` of each request.
         var log: [String] = []
         /// The head of each request, in lower case.
@@ -85,11 +86,12 @@ final class S3StandIn: Sendable {
             return peer.send("HTTP/1.1 200 OK\r\n\(fields)\r\n\r\n")
         }
         let key = PercentEncoding.decode(words[1].dropFirst("/b/".count))
-        let there = state.lock.withLock { $0.objects[key] }
+        let (there, ignoresConditions) = state.lock.withLock { ($0.objects[key], $0.ignoresConditions) }
         let isRefused =
-            head.contains("\r\nif-none-match:") && there != nil
-            || head.contains("\r\nif-match:") && !(there.map { head.contains("\r\nif-match: \(tag($0))") } ?? false)
-            || head.contains("\r\nx-amz-copy-source-if-match:")
+            !ignoresConditions
+            && (head.contains("\r\nif-none-match:") && there != nil
+                || head.contains("\r\nif-match:") && !(there.map { head.contains("\r\nif-match: \(tag($0))") } ?? false)
+                || head.contains("\r\nx-amz-copy-source-if-match:"))
         switch words[0] {
         case _ where isRefused: peer.answer("412 Precondition Failed")
         case "GET", "HEAD":

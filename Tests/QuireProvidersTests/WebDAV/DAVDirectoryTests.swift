@@ -124,6 +124,23 @@ struct DAVDirectoryTests {
         #expect(server.with { $0.nodes[".quire/emptied"]?.names } == [])
     }
 
+    @Test("What shows in it by then stays; so does what a server without a clock has put away")
+    func shown() async throws {
+        let manners = DAVStandIn.Manners(hidden: "secret", secondsPerWrite: 0.001, hasOwnTags: true)
+        let (server, provider) = try await account(manners, ["d/secret"])
+        try await provider.delete("d", expecting: nil)
+        server.with { state in
+            state.manners.hidden = nil
+            state.seconds += 40 * 86_400
+        }
+        _ = try await server.provider().connect(expected: nil)
+        #expect(texts(server).values.contains("only copy"))
+
+        let (clockless, other) = try await account(DAVStandIn.Manners(hidden: "secret"), ["d/secret"])
+        try await other.delete("d", expecting: nil)
+        #expect(clockless.with { $0.nodes[".quire/emptied"]?.names } == ["undated"])
+    }
+
     @Test("Where the place of the day is gone, it is made again")
     func placeGone() async throws {
         let (server, provider) = try await account(DAVStandIn.Manners(hidden: "secret"), ["d/secret"])

@@ -28,7 +28,8 @@ struct DAVListingTests {
         limits.idle = idle
         let transport = HTTPTransport(
             origin: HTTPOrigin(isSecure: false, host: "127.0.0.1", port: server.port), limits: limits)
-        let client = DAVClient(transport: transport, address: DAVAddress(origin: transport.origin, base: "/dav"))
+        var client = DAVClient(transport: transport, address: DAVAddress(origin: transport.origin, base: "/dav"))
+        client.clock.pause = { (_) throws(ProviderError) in }
         return (server, DAVWalk(client: client, stamps: false, listsAll: listsAll, noted: noted))
     }
 
@@ -103,6 +104,21 @@ struct DAVListingTests {
             ["infinity": (status, responses), "1": Self.shallow])
         #expect(try await account.walk.list().map(\.path) == ["a"])
         #expect(failures.withLock { $0 } == 1)
+    }
+
+    @Test(
+        "A listing of everything so long that servers cut it without a word is replaced by one of each directory",
+        arguments: [(62, 0, false), (63, 0, true), (1, 997, false), (1, 998, true)])
+    func cutSilently(directories: Int, documents: Int, isReplaced: Bool) async throws {
+        let failures = Lock(0)
+        let responses =
+            Self.collection("") + (0..<directories).map { Self.collection("d\($0)/") }.joined()
+            + (0..<documents).map { Self.document("d0/\($0)") }.joined()
+        let account = try walk(
+            listsAll: true, noted: { if $0 != nil { failures.withLock { $0 += 1 } } },
+            ["infinity": ("207 Multi-Status", responses), "1": Self.shallow])
+        #expect(try await account.walk.list().count == (isReplaced ? 1 : directories + documents))
+        #expect(failures.withLock { $0 } == (isReplaced ? 1 : 0))
     }
 
     @Test("A listing of everything on which a server goes silent is replaced by one of each directory")

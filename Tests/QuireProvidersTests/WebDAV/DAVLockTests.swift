@@ -1,4 +1,5 @@
 import QuireCore
+import Synchronization
 import Testing
 
 @testable import QuireProviders
@@ -58,6 +59,25 @@ struct DAVLockTests {
             server.log == [
                 "LOCK", "LOCK refused", "PROPFIND", "UNLOCK urn:1", "LOCK", "PROPFIND", "look", "UNLOCK urn:2",
             ])
+    }
+
+    @Test(
+        "A lock that the server keeps although it was let go is let go again before it is in another device's way",
+        arguments: ways)
+    func keptFromOthers(manners: LockServer.Manners) async throws {
+        var manners = manners
+        manners.kept = "urn:1"
+        let server = try LockServer(manners)
+        let client = server.client()
+        client.lockNames.state.withLock { $0.areTold = true }
+        try await change(server, client)
+        await client.mendReleased()
+        try await change(server, server.client())
+        let mended = ["LOCK", "PROPFIND", "look", "UNLOCK urn:1", "PROPFIND", "UNLOCK urn:1"]
+        #expect(server.log == mended + ["LOCK", "PROPFIND", "look", "UNLOCK urn:2"])
+        // Once.
+        await client.mendReleased()
+        #expect(server.log.count == mended.count + 4)
     }
 
     @Test("A lock that the server keeps although it was let go does not keep the probe's directory", arguments: ways)

@@ -55,4 +55,35 @@ struct DAVOddTagsTests {
         _ = try await provider.connect(expected: nil)
         #expect(!provider.client.entityTags.areIgnored)
     }
+
+    @Test("That they are not used is decided once: also where a later start finds them the same everywhere")
+    func recalled() async throws {
+        let server = try DAVStandIn(DAVStandIn.Manners(oddTags: .listings))
+        let provider = server.provider()
+        let identity = try await provider.connect(expected: nil)
+        let decision = try #require(provider.decision)
+        server.with { $0.manners.oddTags = nil }
+        let next = server.provider()
+        next.recall(decision)
+        _ = try await next.connect(expected: identity)
+        #expect(next.client.entityTags.areIgnored && next.decision == decision)
+        let other = server.provider()
+        _ = try await other.connect(expected: identity)
+        #expect(other.decision == nil)
+    }
+
+    @Test("An account that is full is looked at for that, too")
+    func full() async throws {
+        let server = try DAVStandIn(DAVStandIn.Manners(locks: true))
+        let identity = try await server.provider().connect(expected: nil)
+        server.with { state in
+            state.nodes[".quire/locks/a"] = DAVStandIn.Node(isCollection: true, tag: 1)
+            state.nodes[".quire/locks"]?.names.insert("a")
+            state.manners.oddTags = .listings
+            state.trouble = DAVStandIn.Trouble(status: "507 Insufficient Storage", method: "PUT")
+        }
+        let provider = server.provider()
+        _ = try await provider.connect(expected: identity)
+        #expect(provider.capabilities.conditionalWrites == .locked && provider.decision != nil)
+    }
 }

@@ -1,4 +1,5 @@
 import QuireCore
+import Synchronization
 import Testing
 
 @testable import QuireProviders
@@ -12,26 +13,39 @@ struct DAVUnseenTests {
     ///   - entries: further responses in the root's listing.
     ///   - directory: how each PROPFIND of `d` is answered; nil: the connection is closed.
     ///   - look: how one of the root alone is.
+    ///   - failures: so many PROPFINDs of `d` are answered by that; nil: all.
+    ///   - list: how the root is listed after the first time.
     private func walk(
         entries: String = "", directory: (status: String, body: String)? = ("207 Multi-Status", collection("d/")),
-        look: String = "207 Multi-Status"
+        look: String = "207 Multi-Status", failures: Int? = nil, list: String = "207 Multi-Status"
     ) throws -> (server: LoopbackServer, walk: DAVWalk) {
+        let counts = Lock((failures: failures ?? .max, listings: 0))
         let server = try LoopbackServer { peer in
             while let (head, _) = peer.request() {
                 let isDeep = head.lowercased().contains("depth: 1")
                 if head.hasPrefix("PROPFIND /dav/d/") {
                     guard let directory else { return }
-                    peer.answer(directory.status, Self.fields, Self.multistatus(directory.body))
+                    let isOver = counts.withLock { counts in
+                        counts.failures -= 1
+                        return counts.failures < 0
+                    }
+                    let answer = isOver ? ("207 Multi-Status", Self.collection("d/")) : directory
+                    peer.answer(answer.0, Self.fields, Self.multistatus(answer.1))
                 } else if isDeep {
                     let body = Self.collection("") + Self.document("a") + Self.collection("d/") + entries
-                    peer.answer("207 Multi-Status", Self.fields, Self.multistatus(body))
+                    let isFirst = counts.withLock { counts in
+                        counts.listings += 1
+                        return counts.listings == 1
+                    }
+                    peer.answer(isFirst ? "207 Multi-Status" : list, Self.fields, Self.multistatus(body))
                 } else {
                     peer.answer(look, Self.fields, Self.multistatus(Self.collection("")))
                 }
             }
         }
         let transport = HTTPTransport(origin: HTTPOrigin(isSecure: false, host: "127.0.0.1", port: server.port))
-        let client = DAVClient(transport: transport, address: DAVAddress(origin: transport.origin, base: "/dav"))
+        var client = DAVClient(transport: transport, address: DAVAddress(origin: transport.origin, base: "/dav"))
+        client.clock.pause = { (_) throws(ProviderError) in }
         return (server, DAVWalk(client: client, stamps: false, listsAll: false))
     }
 
@@ -111,15 +125,30 @@ struct DAVUnseenTests {
         #expect(told == ["a", "d", "x"] && unseen.isEmpty)
     }
 
+    private static let failures = [
+        ("500 Internal Server Error", ""), ("207 Multi-Status", refused("d/", "500 Internal Server Error")),
+        ("207 Multi-Status", refused("d/", "507 Insufficient Storage")), ("200 OK", ""),
+    ]
+
+    @Test(
+        "A directory that the server fails on each time is unseen; one that it lists in the end is not",
+        arguments: failures)
+    func failing(status: String, body: String) async throws {
+        let account = try walk(directory: (status, body))
+        let (told, unseen) = try await tell(account.walk)
+        #expect(
+            told == ["a"] && Array(unseen.keys) == ["d"] && unseen["d"]?.hasPrefix("d cannot be") == true, "\(unseen)")
+        let recovering = try walk(directory: (status, body), failures: 2)
+        let (all, none) = try await tell(recovering.walk)
+        #expect(all == ["a", "d"] && none.isEmpty)
+    }
+
     @Test(
         "Where the server is in trouble, nothing is listed",
-        arguments: [
-            ("500 Internal Server Error", ""), ("503 Service Unavailable", ""), ("502 Bad Gateway", ""),
-            ("207 Multi-Status", refused("d/", "500 Internal Server Error")),
-            ("207 Multi-Status", refused("d/", "507 Insufficient Storage")), ("200 OK", ""),
-        ])
-    func trouble(status: String, body: String) async throws {
-        let account = try walk(directory: (status, body))
+        arguments: failures.map { ($0.0, $0.1, "500 Internal Server Error") }
+            + [("503 Service Unavailable", "", "207 Multi-Status"), ("502 Bad Gateway", "", "207 Multi-Status")])
+    func trouble(status: String, body: String, list: String) async throws {
+        let account = try walk(directory: (status, body), list: list)
         #expect(await refusal { try await account.walk.list() } != nil)
     }
 

@@ -2,12 +2,10 @@ import QuireCore
 import QuireProviders
 
 /// A provider that finds what is at `NAME` under `NAME.` too, as exFAT does, and answers under the name it was asked for.
-final class AliasingProvider: DocumentProvider {
-    private let inner: MemoryProvider
+final class AliasingProvider: ForwardingProvider {
+    let inner: any DocumentProvider
 
     init(_ inner: MemoryProvider) { self.inner = inner }
-
-    var capabilities: ProviderCapabilities { inner.capabilities }
 
     /// The place that the provider takes a path for.
     private func place(_ path: RelativePath) -> RelativePath {
@@ -20,14 +18,6 @@ final class AliasingProvider: DocumentProvider {
         var item = item
         item.path = path
         return item
-    }
-
-    func connect(expected: String?) async throws(ProviderError) -> String {
-        try await inner.connect(expected: expected)
-    }
-
-    func changes(since cursor: ChangeCursor?) async throws(ProviderError) -> RemoteChanges {
-        try await inner.changes(since: cursor)
     }
 
     func item(at path: RelativePath) async throws(ProviderError) -> RemoteItem? {
@@ -76,6 +66,4 @@ final class AliasingProvider: DocumentProvider {
     func delete(_ path: RelativePath, expecting version: ProviderVersion?) async throws(ProviderError) {
         try await inner.delete(place(path), expecting: version)
     }
-
-    func freeSpace() async throws(ProviderError) -> ByteCount? { try await inner.freeSpace() }
 }

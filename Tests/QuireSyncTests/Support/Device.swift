@@ -30,6 +30,7 @@ final class Device {
     let whenCommitting = Meanwhile()
     static let counter = Counter()
     private let identity = RememberedIdentity()
+    private let acceptsLossy: Bool
 
     /// - Parameters:
     ///   - pushPart, pullPart: small by default, so that whatever is tested is tested across the borders of parts.
@@ -40,9 +41,11 @@ final class Device {
         _ name: String, provider: any DocumentProvider, clock: TestClock, pushPart: Int = 3,
         pullPart: Int = 2, parallel: Int? = nil, pollInterval: Duration? = nil, downloadDeadline: Duration? = nil,
         openFileQuietTime: Duration = .seconds(10), claimDeadline: Duration = .seconds(10),
-        limits: SpaceLimits = SpaceLimits(), calls: StoreCalls = StoreCalls(), existing: DriveHome? = nil
+        limits: SpaceLimits = SpaceLimits(), calls: StoreCalls = StoreCalls(), existing: DriveHome? = nil,
+        acceptsLossy: Bool = false
     ) throws {
         self.name = name
+        self.acceptsLossy = acceptsLossy
         self.clock = clock
         home = existing ?? DriveHome(path: "/tmp/quire-sync-\(getpid())-\(Device.counter.next())-\(name)")
         try home.createLayout()
@@ -64,25 +67,30 @@ final class Device {
         if let downloadDeadline { settings.downloadDeadline = downloadDeadline }
         settings.claimDeadline = claimDeadline
         settings.openFileQuietTime = openFileQuietTime
+        settings.openFileLimit = max(settings.openFileLimit, openFileQuietTime)
         environment = SyncEnvironment(
             index: index, committer: WatchedCommitter(committer, whenCommitting), coordinator: coordinator, tree: tree,
             staging: home.staging, partialPath: home.partialPath,
             versions: versions, settings: settings, clock: clock.syncClock, limits: limits, room: room)
         service = SyncService(
             environment: environment,
-            containers: [Self.container(provider, identity)],
+            containers: [Self.container(provider, identity, acceptsLossy)],
             logger: Device.logger(name))
     }
 
-    private static func container(_ provider: any DocumentProvider, _ identity: RememberedIdentity) -> SyncedContainer {
-        SyncedContainer(id: .default, root: .root, providerName: "main", provider: provider, identity: identity)
+    private static func container(
+        _ provider: any DocumentProvider, _ identity: RememberedIdentity, _ acceptsLossy: Bool
+    ) -> SyncedContainer {
+        SyncedContainer(
+            id: .default, root: .root, providerName: "main", provider: provider, identity: identity,
+            acceptsLossy: acceptsLossy)
     }
 
     /// What a daemon that starts now would have, beside the index of the one before.
     func restartedService(_ provider: any DocumentProvider) -> SyncService {
         SyncService(
             environment: environment,
-            containers: [Self.container(provider, identity)],
+            containers: [Self.container(provider, identity, acceptsLossy)],
             logger: Device.logger(name))
     }
 
@@ -221,6 +229,19 @@ final class Device {
                 StoreEvent.Rename(
                     fromParent: fromParent, fromName: name(from), toParent: toParent, toName: name(to),
                     status: try tree.requiredStatus(at: to), replaced: replaced)))
+    }
+
+    /// As `renameat2` with RENAME_EXCHANGE.
+    func exchange(_ from: RelativePath, _ to: RelativePath) throws {
+        let (fromParent, toParent) = (try parent(from), try parent(to))
+        guard quire_renameat2(AT_FDCWD, absolute(from), AT_FDCWD, absolute(to), quire_RENAME_EXCHANGE) == 0 else {
+            throw StoreError(errno: errno, "exchange", "\(from)")
+        }
+        index.record(
+            .renamed(
+                StoreEvent.Rename(
+                    fromParent: fromParent, fromName: name(from), toParent: toParent, toName: name(to),
+                    status: try tree.requiredStatus(at: to), exchanged: try tree.requiredStatus(at: from))))
     }
 
     /// Takes the content of a file away as an eviction does, of which the index has not heard yet.

@@ -3,7 +3,7 @@ import QuireProviders
 import Synchronization
 
 /// A provider that lists everything only when that is asked for or due; in between it answers with what was told to it.
-final class FeedProvider: DocumentProvider {
+final class FeedProvider: ForwardingProvider {
     private struct State {
         var isListingDue = false
         var changed: [RemoteItem] = []
@@ -14,7 +14,7 @@ final class FeedProvider: DocumentProvider {
         var unseen: Set<RelativePath> = []
     }
 
-    private let inner: any DocumentProvider
+    let inner: any DocumentProvider
     /// What a listing has.
     private let items: @Sendable () -> [RemoteItem]
     /// Innermost lock: nothing else is taken while it is held.
@@ -56,12 +56,6 @@ final class FeedProvider: DocumentProvider {
         state.withLock { ($0.changed, $0.removed) = (changed, removed) }
     }
 
-    var capabilities: ProviderCapabilities { inner.capabilities }
-
-    func connect(expected: String?) async throws(ProviderError) -> String {
-        try await inner.connect(expected: expected)
-    }
-
     func changes(since cursor: ChangeCursor?) async throws(ProviderError) -> RemoteChanges {
         _ = try await inner.changes(since: cursor)
         return state.withLock { state in
@@ -82,49 +76,4 @@ final class FeedProvider: DocumentProvider {
     }
 
     func announce(_ changes: [AnnouncedChange]?) async throws(ProviderError) { try await inner.announce(changes) }
-
-    func item(at path: RelativePath) async throws(ProviderError) -> RemoteItem? { try await inner.item(at: path) }
-
-    func fetch(
-        _ path: RelativePath, version: ProviderVersion, to destination: String,
-        progress: @escaping @Sendable (ByteCount) -> Void
-    ) async throws(ProviderError) -> RemoteItem {
-        try await inner.fetch(path, version: version, to: destination, progress: progress)
-    }
-
-    func put(
-        _ path: RelativePath, content: UploadContent, attributes: RemoteAttributes, expecting: Precondition
-    ) async throws(ProviderError) -> RemoteItem {
-        try await inner.put(path, content: content, attributes: attributes, expecting: expecting)
-    }
-
-    func putSymlink(
-        _ path: RelativePath, target: [UInt8], mtime: FileTime, expecting: Precondition
-    ) async throws(ProviderError) -> RemoteItem {
-        try await inner.putSymlink(path, target: target, mtime: mtime, expecting: expecting)
-    }
-
-    func createDirectory(
-        _ path: RelativePath, attributes: RemoteAttributes
-    ) async throws(ProviderError) -> RemoteItem {
-        try await inner.createDirectory(path, attributes: attributes)
-    }
-
-    func setAttributes(
-        _ path: RelativePath, _ attributes: RemoteAttributes, expecting version: ProviderVersion
-    ) async throws(ProviderError) -> RemoteItem {
-        try await inner.setAttributes(path, attributes, expecting: version)
-    }
-
-    func move(
-        _ path: RelativePath, to destination: RelativePath, expecting version: ProviderVersion?
-    ) async throws(ProviderError) -> RemoteItem {
-        try await inner.move(path, to: destination, expecting: version)
-    }
-
-    func delete(_ path: RelativePath, expecting version: ProviderVersion?) async throws(ProviderError) {
-        try await inner.delete(path, expecting: version)
-    }
-
-    func freeSpace() async throws(ProviderError) -> ByteCount? { try await inner.freeSpace() }
 }
