@@ -293,6 +293,30 @@ import Testing
         }
     }
 
+    @Test("A move that made a copy only is ended also where the document goes on to another name at that moment")
+    func halfMovedAndGone() async throws {
+        let (device, memory) = try await halfMoved(isDataless: false)
+        // The index is not told of it yet.
+        try device.renameUnseen("doc", "third")
+        let context = try #require(device.service.engines.first).context
+        await #expect(throws: SyncFailure.self) { try await LostAnswers(context: context).find(again: true) }
+        #expect(memory.contents(at: "dir/doc") != nil)
+        try device.renameUnseen("third", "doc")
+        try device.rename("doc", "third")
+        try await settle(device)
+        #expect(try Set(device.listing().keys) == ["dir", "third"])
+        #expect(Set(memory.items.map(\.path)) == ["dir", "third"])
+    }
+
+    @Test("A document that is removed before its move is known does not come back under its former name")
+    func halfMovedAndRemovedHere() async throws {
+        let (device, memory) = try await halfMoved(isDataless: false)
+        try device.remove("doc")
+        try await settle(device)
+        #expect(try Set(device.listing().keys) == ["dir"])
+        #expect(memory.items.map(\.path) == ["dir"])
+    }
+
     @Test("What goes from its new name while its move is ended is kept as a version")
     func halfMovedAndRemoved() async throws {
         let (device, memory) = try await halfMoved(isDataless: false)

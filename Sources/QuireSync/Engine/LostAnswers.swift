@@ -105,7 +105,7 @@ struct LostAnswers: Sendable {
     ///
     /// A move by copy and deletion that did the first only is ended, by a device that has the content and keeps it as a version
     /// should it be nowhere then: another device may remove the new name at this moment, or be ending a move the other way.
-    /// Without the content here, both names have it.
+    /// Without the content here, both names have it; but for one that was removed here since, which has none of them then.
     private func moved(_ move: OpenMove) async throws(SyncFailure) -> RemoteItem? {
         let (provider, base) = (context.provider, move.base)
         let there = try await context.ask { () throws(ProviderError) in try await provider.item(at: move.to) }
@@ -115,7 +115,7 @@ struct LostAnswers: Sendable {
         let here = try await context.ask { () throws(ProviderError) in try await provider.item(at: move.from) }
         guard let here else { return there }
         guard here.kind == .file, Self.isSame(here, base) else { return nil }
-        guard try await hasContent(of: move) else { return there }
+        guard try await mayEnd(move) else { return there }
         context.recentUploads.note(there.version, now: context.clock.uptime())
         try await context.ask { () throws(ProviderError) in
             try await provider.delete(move.from, expecting: here.version)
@@ -123,18 +123,25 @@ struct LostAnswers: Sendable {
         return there
     }
 
-    private func hasContent(of move: OpenMove) async throws(SyncFailure) -> Bool {
-        let item: IndexedItem?
+    /// Whether what was moved has its content here, or was removed here since.
+    private func mayEnd(_ move: OpenMove) async throws(SyncFailure) -> Bool {
+        guard let id = move.item else { return false }
+        let found: IndexedItem?
         do {
-            guard let id = move.item else { return false }
-            item = try await context.index.item(id)
+            try await context.index.settle()
+            found = try await context.index.item(id)
         } catch { throw SyncFailure(.later, "\(error)") }
+        guard let item = found else { return true }
         // Wherever it is by now.
-        guard let path = item?.drivePath else { return false }
+        let path = item.drivePath
         let (status, mark) = try await context.store { () throws(StoreError) in
             try Placeholder.look(at: path, in: context.tree)
         }
-        return status?.kind == .file && mark == .none
+        // On its way to another name, or replaced: the index is told of that next.
+        guard let status, status.inode == item.entry.fingerprint.inode else {
+            throw SyncFailure(.later, "\(path) is elsewhere by now")
+        }
+        return status.kind == .file && mark == .none
     }
 
     /// Whether a file is the base's, as checksums tell: some providers give what is moved another version, and versions that

@@ -313,31 +313,41 @@ extension PushRound {
         _ order: PushOrder, _ changes: [PendingChange], _ course: RoundCourse, _ result: inout PushResult
     ) async throws -> [ParkedSubject] {
         let occupied = OccupiedPlaces(context.beside.all)
-        var broken: [RelativePath] = []
+        var undone = UndoneSteps()
         var refused: [ParkedSubject] = []
-        func leave(_ step: PushOrder.Step, breaks: Bool) {
-            if breaks { broken += Self.paths(step, changes) }
+        func leave(_ step: PushOrder.Step, isUndone: Bool) {
+            if isUndone { undone.insert(step, at: Self.paths(step, changes)) }
             refused += [changes[step.item].subject].compactMap(\.self)
         }
-        for step in order.structure where !Self.depends(step, on: broken, changes) {
-            let waits = Self.paths(step, changes).contains(where: occupied.touches)
+        for step in order.structure {
+            let paths = Self.paths(step, changes)
+            guard !undone.holdUp(step, at: paths) else {
+                undone.insert(step, at: paths)
+                continue
+            }
+            let waits = paths.contains(where: occupied.touches)
             let outcome = waits ? .waits : await attempt(step, .structure, changes, course)
-            if outcome != .sent { leave(step, breaks: true) }
+            if outcome != .sent { leave(step, isUndone: true) }
             try note(outcome, &result)
         }
         let content = smallFirst(order.content, changes)
         for (kind, group) in [(RoundCourse.Kind.content, content)] + order.deletions.map({ (.deletion, $0) }) {
+            // What is in the place of content that was not sent is as it was.
+            let breaks = kind == .deletion
             var steps: [PushOrder.Step] = []
-            for step in group where !Self.depends(step, on: broken, changes) {
-                if Self.paths(step, changes).contains(where: occupied.touches) {
-                    leave(step, breaks: kind == .deletion)
+            for step in group {
+                let paths = Self.paths(step, changes)
+                if undone.holdUp(step, at: paths) {
+                    if breaks { undone.insert(step, at: paths) }
+                } else if paths.contains(where: occupied.touches) {
+                    leave(step, isUndone: breaks)
                     try note(.waits, &result)
                 } else {
                     steps.append(step)
                 }
             }
             for (step, outcome) in await attempt(steps, kind, changes, course) {
-                if outcome != .sent, outcome != .beside { leave(step, breaks: kind == .deletion) }
+                if outcome != .sent, outcome != .beside { leave(step, isUndone: breaks) }
                 try note(outcome, &result)
             }
         }
@@ -471,13 +481,6 @@ extension PushRound {
             [path, changes[item].local?.path].compactMap(\.self)
         case .move(let item, let from, let to, _): [from, to, changes[item].local?.path].compactMap(\.self)
         }
-    }
-
-    /// Whether a step lies in something of which a step before failed: its paths are not what the order assumed.
-    private static func depends(_ step: PushOrder.Step, on broken: [RelativePath], _ changes: [PendingChange]) -> Bool {
-        guard !broken.isEmpty else { return false }
-        if case .delete(_, let path) = step, broken.contains(where: { $0.isInside(path) }) { return true }
-        return paths(step, changes).contains { path in broken.contains { path.isInside($0) } }
     }
 }
 
