@@ -188,15 +188,16 @@ extension Driver {
             node.mayHavePrivilegeBits = status.mode & 0o6000 != 0
             state.byInode[status.inode] = node
             defer { node.wasOpened = false }
+            // Who opens it before the kernel is told below.
+            if node.wasOpened { node.pagesMayBeStale = true }
             return (node, node.wasOpened || status.kind != .file)
         }
         // The rename has changed the directory's ctime. A listing that the kernel keeps as long as the mtime stays has the
         // file's former number, where that is another one now.
         if let (node, mayHavePages) = rebound {
-            return [
-                mayHavePages ? .content(node) : .attributes(node),
-                isDataless ? .content(directory) : .attributes(directory),
-            ]
+            // Attributes at once, what takes the pages' lock a moment later.
+            return [.attributes(node)] + (mayHavePages ? [.content(node)] : [])
+                + [isDataless ? .content(directory) : .attributes(directory)]
         }
         detach(previous.inode, from: directory, name, wasLast: previous.linkCount <= 1, kept: nil)
         return entered + otherNames(of: previous)

@@ -14,4 +14,10 @@ final class Descriptor: Sendable {
 
     /// Where the kernel shows the file behind this descriptor: for calls that have no form with a descriptor.
     var proc: String { "/proc/self/fd/\(raw)" }
+
+    /// Another of the same file, which does not count as a writer's; nil, with errno, where it cannot be opened so. Does not wait.
+    func forReading() -> Descriptor? {
+        let raw = open(proc, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+        return raw < 0 ? nil : Descriptor(owning: raw)
+    }
 }

@@ -24,11 +24,10 @@ final class LingeringMappings: Sendable {
 
         /// Nil where it cannot be opened for reading.
         init?(_ file: OpenFile, told closed: Fingerprint) {
-            let raw = open(file.descriptor.proc, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
-            guard raw >= 0 else { return nil }
+            guard let descriptor = file.descriptor.forReading() else { return nil }
             inode = file.node.inode
             self.closed = closed
-            descriptor = Descriptor(owning: raw)
+            self.descriptor = descriptor
         }
 
         /// Whether somebody has it open or mapped for writing. To be asked while nobody opens it: who does without waiting is

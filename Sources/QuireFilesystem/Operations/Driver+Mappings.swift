@@ -55,6 +55,7 @@ extension Driver {
             guard verdict != .told(status.fingerprint) else { return nil }
             table.mappings.noteTold(status.fingerprint, of: file)
             let node = state.byInode[file.inode]
+            node?.pagesMayBeStale = true
             let writersOpen = table.mappings.contains(file.inode)
             record(.contentChanged(status, writersOpen: writersOpen))
             return node

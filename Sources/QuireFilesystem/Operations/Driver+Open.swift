@@ -211,15 +211,21 @@ extension Driver {
         guard file.arrival == nil, status.st_mode & S_IFMT == S_IFREG, status.st_mode & 0o6000 == 0 else { return nil }
         guard table.locked({ _ in file.node.dataPath == .undecided }) else { return nil }
         guard let session = session.withLock({ $0 }) else { return nil }
-        let backing = cfuse_backing_open(session.raw, file.descriptor.raw)
+        // The kernel keeps what it is given until the last handle is closed: a writer's would count as one until then.
+        let unwritten = file.isWriter ? file.descriptor.forReading() : nil
+        let backing = cfuse_backing_open(session.raw, (unwritten ?? file.descriptor).raw)
         if backing > 0 { return backing }
-        // EPERM: no CAP_SYS_ADMIN; ELOOP, EINVAL, EOPNOTSUPP: the store's file system cannot be stacked. It stays so.
+        // Else there is no room for one more at this moment.
+        guard Self.neverPasses.contains(-backing) else { return nil }
         if passthroughAllowed.exchange(false, ordering: .relaxed) {
             passthroughRefusal.store(-backing, ordering: .relaxed)
             logger.info("no kernel passthrough", metadata: ["errno": "\(-backing)"])
         }
         return nil
     }
+
+    /// No CAP_SYS_ADMIN, a file system of the store that cannot be stacked, a kernel without passthrough: that stays so.
+    private static let neverPasses: Set<CInt> = [EPERM, ELOOP, EINVAL, EOPNOTSUPP, ENOTTY]
 
     private func closeBacking(_ backing: CInt) {
         guard let session = session.withLock({ $0 }) else { return }
@@ -293,7 +299,8 @@ extension Driver {
                 details.reported = nil
                 node.dropDetails()
                 if case .passthrough(let backing) = path { return backing }
-                node.pagesMayBeStale = false
+                // What a mapping of a time of passthrough stores goes past the pages that were read since.
+                if !table.mappings.mayChange(node.inode) { node.pagesMayBeStale = false }
                 return nil
             }
             if let status, FileStatus(status).fingerprint != reported {
