@@ -55,7 +55,8 @@ struct Drive: Sendable {
 
     /// Mounts and waits until the mount answers.
     func mount(options: [String] = []) async throws {
-        try await quire(["mount", mountpoint] + options).require(0)
+        let verbose = Workspace.keptLogs == nil ? [] : ["--verbose"]
+        try await quire(["mount", mountpoint] + options + verbose).require(0)
         guard FuseConnection.at(mountpoint) != nil else {
             throw Trouble("\(mountpoint) is not mounted after quire mount")
         }

@@ -78,6 +78,7 @@ final class Weather: @unchecked Sendable {
 
     /// - Parameter log: a file for all requests and answers; see `front.py`.
     init(seed: Int = 0, log: String? = nil) throws {
+        let log = log ?? Workspace.keptLogs.map { "\($0)/weather-\(seed).log" }
         process.executableURL = URL(filePath: "/usr/bin/python3")
         process.arguments = ["\(Machine.programs)/../../Servers/weather", "--seed", "\(seed)"]
         if let log {

@@ -92,8 +92,23 @@ final class Workspace: @unchecked Sendable {
         }.joined()
     }
 
+    /// `QUIRE_LOGS`: a directory that all that daemons log is kept in, for who looks for what happened.
+    static var keptLogs: String? { Machine.environment("QUIRE_LOGS") }
+
+    private func keepLogs() throws {
+        guard let directory = Self.keptLogs else { return }
+        try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
+        let name = root.split(separator: "/").last ?? ""
+        for drive in lock.withLock({ drives }) where FileManager.default.fileExists(atPath: "\(drive.home)/daemon.log")
+        {
+            try FileManager.default.copyItem(
+                atPath: "\(drive.home)/daemon.log", toPath: "\(directory)/\(name).\(drive.name).log")
+        }
+    }
+
     private func close() async throws {
         for drive in lock.withLock({ drives }).reversed() { await drive.close() }
+        try keepLogs()
         for path in lock.withLock({ mounts }).reversed() {
             _ = await Command(arguments: ["umount", "-l", path], limitSeconds: 10).run()
         }
