@@ -46,6 +46,9 @@ enum Edits {
         do {
             let versions = try await FileVersion.unresolvedConflictVersionsOfItem(at: url)
             var lines = Set<Substring>()
+            guard versions.allSatisfy({ $0.url != nil }) else {
+                return Output.line("failed", "count", "a version is nowhere")
+            }
             let texts = try ([url] + versions.compactMap(\.url)).map { try String(contentsOf: $0, encoding: .utf8) }
             for text in texts { lines.formUnion(text.split(separator: "\n")) }
             let inDocument = Set(texts[0].split(separator: "\n"))

@@ -151,4 +151,23 @@ struct NodeTableTests {
         // Searching takes billions of steps: minutes in a debug build.
         #expect(time < .seconds(10))
     }
+
+    @Test("A file that was moved without the kernel's doing is known as that until the kernel is given it where it is")
+    func takenAway() throws {
+        let store = try TestStore()
+        for name in ["a", "b"] { try store.write(name, name) }
+        let (node, other) = (try store.lookUp("a"), try store.lookUp("b"))
+        let table = store.driver.table
+        func isTakenAway(_ node: Node) -> Bool { table.locked { _ in node.wasTakenAway } }
+        #expect(rename(store.root + "/a", store.root + "/moved") == 0)
+        let root = try store.status(.root)
+        store.driver.moved(root.inode, "a", root.inode, "moved", try store.status("moved"))
+        #expect(isTakenAway(node) && !isTakenAway(other))
+        // Of another file nothing is learnt, nor of an answer that was on its way under the former name.
+        _ = try store.lookUp("b")
+        _ = table.lookUp(try store.status("moved"), in: table.root, name: "a")
+        #expect(isTakenAway(node))
+        #expect(try store.lookUp("moved") === node)
+        #expect(!isTakenAway(node))
+    }
 }

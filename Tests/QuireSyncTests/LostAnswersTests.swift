@@ -423,6 +423,63 @@ extension LostAnswersTests {
         #expect(try Array(device.listing().keys) == ["new"])
     }
 
+    @Test("So it has none where it was removed while no daemon could ask")
+    func halfMovedAndRemovedAtTheEnd() async throws {
+        let (device, faulty, memory) = try await awaitingCopy()
+        faulty.inject(Fault(.move, .failBefore(cut)))
+        clock.advance(.seconds(20))
+        #expect(await device.sync() != .settled)
+        try copy("new", of: device, faulty, memory)
+        try device.remove("new")
+        let service = device.restartedService(faulty)
+        clock.advance(.seconds(100))
+        #expect(await service.syncNow(timeout: nil) == .settled)
+        #expect(memory.items.isEmpty)
+        #expect(try device.listing().isEmpty)
+    }
+
+    @Test("A copy that the provider makes long after the answer to a move is missing is known as that")
+    func lateCopy() async throws {
+        let (device, faulty, memory) = try await awaitingCopy()
+        faulty.inject(Fault(.move, .failBefore(cut)))
+        clock.advance(.seconds(20))
+        #expect(await device.sync() != .settled)
+        clock.advance(.seconds(1000))
+        let context = try #require(device.service.engines.first).context
+        #expect(try await LostAnswers(context: context).find(again: true) == 0)
+        try copy("new", of: device, faulty, memory)
+        try await settle(device)
+        #expect(memory.items.map(\.path) == ["new"])
+        #expect(try Array(device.listing().keys) == ["new"])
+    }
+
+    @Test("What is missing at the provider as the answer to a move of its directory is not counted as deleted")
+    func deletionBelowAMove() async throws {
+        let (device, faulty, memory) = try await forgetful()
+        try device.write("dir/other", "other")
+        #expect(await device.sync() == .settled)
+        faulty.inject(Fault(.move, .failAfter(ProviderError(.failed, "the server says 500")), path: "dir"))
+        try device.remove("dir/doc")
+        try device.rename("dir", "new")
+        try await settle(device)
+        #expect(try Set(device.listing().keys) == ["new", "new/other"])
+        #expect(Set(memory.items.map(\.path)) == ["new", "new/other"])
+    }
+
+    @Test("What another device put where an upload never arrived is not taken for that, once the document is gone here")
+    func sameOfAnother() async throws {
+        let faulty = FaultyProvider(memory)
+        let device = try Device("one", provider: faulty, clock: clock)
+        faulty.inject(Fault(.put, .failBefore(cut)))
+        try device.write("doc", "same")
+        #expect(await device.sync() != .settled)
+        try device.remove("doc")
+        memory.edit { $0.write("doc", "same") }
+        try await settle(device)
+        #expect(try Array(device.listing().keys) == ["doc"])
+        #expect(text("doc") == "same")
+    }
+
     @Test("A move that the provider has refused is not ended over what another device made there")
     func refusedMove() async throws {
         let (device, faulty, memory) = try await awaitingCopy()

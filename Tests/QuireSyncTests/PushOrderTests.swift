@@ -1,5 +1,5 @@
 import QuireCore
-import QuireSync
+@testable import QuireSync
 import QuireTestSupport
 import Testing
 
@@ -47,6 +47,21 @@ private struct NameTree {
     private func run(_ items: [PushItem], _ directories: [RelativePath: RelativePath], _ tree: inout NameTree) {
         let order = PushOrder(items, directories: directories, temporaryName: ".tmp")
         for step in order.structure + order.content + order.deletions.flatMap(\.self) { tree.apply(step, items) }
+    }
+
+    @Test("What a move has left at a name between two places leaves a directory that makes room for another")
+    func leftInTransit() {
+        let a: RelativePath = "a"
+        let between = a.appending(TransitName.make())
+        let items = [
+            PushItem(kind: .directory, base: "a", local: nil, isMoved: false, isChanged: false),
+            PushItem(kind: .file, base: between, local: "a/y", isMoved: true, isChanged: false),
+            PushItem(kind: .directory, base: nil, local: "a", isMoved: false, isChanged: true),
+        ]
+        var tree = NameTree(kinds: ["a": .directory, between: .file])
+        run(items, [:], &tree)
+        #expect(tree.failures == [])
+        #expect(tree.kinds == ["a": .directory, "a/y": .file])
     }
 
     @Test("A directory and one inside it that swapped places stay below the directory in which they are")

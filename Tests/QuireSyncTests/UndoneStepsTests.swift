@@ -47,6 +47,48 @@ import Testing
         #expect(Set(memory.items.map(\.path)) == ["b", "c", "c/doc"])
     }
 
+    /// As object stores whose entity tags are not of the content: what is moved has another version.
+    private struct Renewing: ForwardingProvider {
+        let memory: MemoryProvider
+        var inner: any DocumentProvider { memory }
+
+        func move(
+            _ path: RelativePath, to destination: RelativePath, expecting version: ProviderVersion?
+        ) async throws(ProviderError) -> RemoteItem {
+            let moved = try await memory.move(path, to: destination, expecting: version)
+            let content = memory.contents(at: destination) ?? []
+            memory.edit { $0.write(destination, .file(content), mtime: moved.mtime) }
+            guard let item = try await memory.item(at: destination) else {
+                throw ProviderError(.notFound, "\(destination)")
+            }
+            return item
+        }
+    }
+
+    @Test("What is recorded without a request has the version that a move before has given", arguments: Edit.allCases)
+    func movedVersion(edit: Edit) async throws {
+        var capabilities = MemoryProvider.full
+        capabilities.attributes = false
+        let memory = MemoryProvider(capabilities: capabilities)
+        let clock = TestClock()
+        let device = try Device("one", provider: Renewing(memory: memory), clock: clock, pushPart: 10)
+        try device.write("doc", "text")
+        #expect(await device.sync() == .settled)
+        try device.rename("doc", "moved")
+        switch edit {
+        case .sameContent: try device.write("moved", "text")
+        case .otherContent: try device.write("moved", "other")
+        case .time: try device.touch("moved")
+        }
+        clock.advance(.seconds(60))
+        let engine = try #require(device.service.engines.first)
+        _ = await engine.round(isUrgent: true, pulls: false)
+        try await device.index.settle()
+        let item = try #require(try await device.index.items(drivePaths: ["moved"]).first)
+        #expect(item.base?.path == "moved")
+        #expect(item.base?.version == memory.items.first { $0.path == "moved" }?.version)
+    }
+
     @Test(
         "A step waits for those about its item, for those that make its place, and for what is to leave what it deletes"
     )

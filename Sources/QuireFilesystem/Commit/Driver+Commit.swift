@@ -240,9 +240,9 @@ extension Driver {
         let to = table.known(toParent)
         if let from, let to {
             table.locked { state in
-                Self.reattach(
-                    state.byInode[status.inode], from: Entry(directory: from, name: fromName),
-                    to: Entry(directory: to, name: toName))
+                let (node, entry) = (state.byInode[status.inode], Entry(directory: from, name: fromName))
+                Self.reattach(node, from: entry, to: Entry(directory: to, name: toName))
+                if status.kind == .file { node?.takeAway(from: entry) }
             }
         } else if let from {
             // Into a directory that the kernel does not know: it finds the file there when it looks.

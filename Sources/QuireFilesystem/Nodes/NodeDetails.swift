@@ -38,6 +38,10 @@ final class NodeDetails: @unchecked Sendable {
     /// that the store uses, so no two files look like one.
     var shownInode: UInt64?
 
+    /// A name that it has no more, and that the kernel did not take from it: who opens it may mean what is there now. Nil once the
+    /// kernel was given it under another.
+    var former: Entry?
+
     func enter(_ file: OpenFile) {
         file.position = files.count
         files.append(file)
@@ -53,7 +57,9 @@ final class NodeDetails: @unchecked Sendable {
         files[position] = last
     }
 
-    var isEmpty: Bool { otherNames.isEmpty && files.isEmpty && orphan == nil && shownInode == nil }
+    var isEmpty: Bool {
+        otherNames.isEmpty && files.isEmpty && orphan == nil && shownInode == nil && former == nil
+    }
 }
 
 extension Node {
@@ -67,4 +73,16 @@ extension Node {
     /// `NodeDetails.shownInode`.
     var shownInode: UInt64? { details?.shownInode }
     var orphan: Descriptor? { details?.orphan }
+    /// Whether the kernel may find it under a name that it has no more.
+    var wasTakenAway: Bool { details?.former != nil }
+
+    /// It has another name than the kernel knows.
+    func takeAway(from entry: Entry) { makeDetails().former = entry }
+
+    /// The kernel knows that it is at `entry`.
+    func isMet(at entry: Entry) {
+        guard let details, let former = details.former, former != entry else { return }
+        details.former = nil
+        dropDetails()
+    }
 }

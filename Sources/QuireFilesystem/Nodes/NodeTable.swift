@@ -139,6 +139,7 @@ final class NodeTable: Sendable {
             node = Node(inode: status.inode, isDirectory: status.kind == .directory, at: entry)
             state.byInode[status.inode] = node
         }
+        node.isMet(at: entry)
         node.mayHavePrivilegeBits = status.mode & 0o6000 != 0
         node.isUnseen = false
         if node.lookups == 0 { _ = Unmanaged.passRetained(node) }

@@ -98,7 +98,7 @@ extension Driver {
         var status = try StoreCall.status(of: descriptor)
         // It just lost its name: another took its place, and the kernel brings the name a moment after the driver has. Looked
         // up again, which waits for that, it is the new one; or this one is meant, by way of a descriptor (`/proc/self/fd`).
-        if status.st_nlink == 0 || replaced.contains(node), staleAnswers.mayAnswer(caller.pid) {
+        if status.st_nlink == 0 || table.locked({ _ in node.wasTakenAway }), staleAnswers.mayAnswer(caller.pid) {
             throw DriverError(ESTALE)
         }
         let mayChange = Self.isWriter(flags) || flags & O_TRUNC != 0

@@ -163,7 +163,12 @@ extension Driver {
         table.locked { state in
             let node = state.byInode[now.inode]
             Self.reattach(node, from: source, to: target)
-            if let exchanging { Self.reattach(state.byInode[exchanging.inode], from: target, to: source) }
+            node?.isMet(at: target)
+            if let exchanging {
+                let other = state.byInode[exchanging.inode]
+                Self.reattach(other, from: target, to: source)
+                other?.isMet(at: source)
+            }
             record(
                 .renamed(
                     .init(

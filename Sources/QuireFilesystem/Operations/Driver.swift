@@ -28,7 +28,6 @@ final class Driver: Sendable {
     let quietHandles = QuietHandles()
     let seen = SeenContents()
     let retries = PatientRetries()
-    let replaced = ReplacedNodes()
     let staleAnswers = StaleAnswers()
     let tree: DriveTree
     let services: DriveServices

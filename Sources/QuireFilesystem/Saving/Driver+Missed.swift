@@ -92,11 +92,11 @@ extension Driver {
             }
         }
         let kept = Entry(directory: entry.directory, name: copy)
-        table.locked { state in state.byInode[status.inode]?.addName(kept) }
-        // By the document's name nobody is to find it any more.
-        if let node = table.known(status.inode) {
-            replaced.insert(node)
-            notifier.whenNamesAreSettled(in: table.identifier(entry.directory)) { [replaced] in replaced.remove(node) }
+        table.locked { state in
+            let node = state.byInode[status.inode]
+            node?.addName(kept)
+            // By the document's name nobody is to find it any more.
+            node?.takeAway(from: entry)
         }
         status = try StoreCall.status(in: directory, copy)
         return enterCopy(kept, status)

@@ -173,13 +173,15 @@ extension ChangeSender {
         let noted = notes.isNeeded(base, to: to) ? item : nil
         if let noted { try await notes.insert(noted, from: from, to: to) }
         do throws(SyncFailure) {
-            return try await context.keepingArrived(item, base, isSure: false) { () throws(SyncFailure) in
+            let moved = try await context.keepingArrived(item, base, isSure: false) { () throws(SyncFailure) in
                 try await context.ask { () throws(ProviderError) in
                     try await context.provider.move(from, to: to, expecting: base.knownVersion)
                 }
             } record: { moved in
                 context.recordMove(of: base, from, to: moved)
             }
+            context.openMoves.settle(from)
+            return moved
         } catch {
             // It may have happened all the same.
             if [.offline, .cancelled, .park].contains(error.remedy) {
@@ -196,10 +198,15 @@ extension ChangeSender {
         guard let base = change.base else { return }
         do {
             try await context.provider.delete(path, expecting: base.knownVersion)
+            context.openMoves.settle(path)
         } catch {
             if error.code == .notFound, let place = context.unseen.place(of: path) {
                 throw SyncFailure(
                     .park, "\(path) cannot be deleted at the provider: \(place) cannot be seen there")
+            }
+            // Perhaps it has gone on with a directory.
+            if error.code == .notFound, context.openMoves.all.contains(where: { path.isInside($0.from) }) {
+                throw SyncFailure(.later, "\(path) may be elsewhere at the provider: the answer to a move is missing")
             }
             // Gone already: that is what was wanted.
             guard error.code == .notFound else { throw SyncFailure(context.container.remedied(error)) }
@@ -216,6 +223,8 @@ extension ChangeSender {
         async throws(SyncFailure)
     {
         guard let local = change.local else { return }
+        var change = change
+        change.base = try await present(change.base, of: local.id, at: path)
         if case .dataless = local.content, change.base == nil {
             throw .contentIsNowhere(local.path, context.container)
         }
@@ -240,6 +249,21 @@ extension ChangeSender {
         }
         guard !isLost else { throw Self.lostMark(local) }
         try await upload(local, snapshot, at: path, expecting: expecting)
+    }
+
+    /// An item's base where a step before this one has moved it: its version there may be another. What is recorded without a
+    /// request has to be so.
+    private func present(
+        _ base: BaseRecord?, of item: ItemID, at path: RelativePath
+    ) async throws(SyncFailure) -> BaseRecord? {
+        guard let base, base.path != path else { return base }
+        let found: BaseRecord?
+        do {
+            try await context.index.settle()
+            found = try await context.index.item(item)?.base
+        } catch { throw SyncFailure(.later, "\(error)") }
+        guard let found, found.path == path else { throw SyncFailure(.later, "\(path) is not there yet") }
+        return found
     }
 
     /// Content was written and is as before: only the attributes are sent.

@@ -77,50 +77,65 @@ struct LostAnswers: Sendable {
         let isNoted = try await notes.read()
         for move in context.openMoves.all {
             do throws(SyncFailure) {
-                if let item = try await moved(move) {
+                switch try await fate(of: move) {
+                case .happened(let item):
                     context.logger.info("a move happened, its answer was lost", metadata: ["path": "\(move.to)"])
                     context.recordMove(of: move.base, move.from, to: item)
                     found += 1
+                case .mayHappen where isRecent(move): continue
+                case .mayHappen, .didNotHappen: break
                 }
             } catch {
                 let error = await context.located(error)
                 if error.remedy == .offline || error.remedy == .cancelled { throw error }
                 context.logger.info("a move's fate is not known", metadata: ["error": "\(error.message)"])
-                if isAwaited(error, since: move.since) {
-                    unknown = error
-                    continue
-                }
+                if isAwaited(error, since: move.since) { unknown = error }
+                if isRecent(move) { continue }
             }
             context.openMoves.remove(move)
         }
         if found > 0 { try await context.index.settle() }
-        if isNoted, unknown == nil {
+        if isNoted, unknown == nil, context.openMoves.all.isEmpty {
             try await notes.clear()
             context.openMoves.forgetReopened()
         }
         return found
     }
 
-    /// What is at the new place, if it is what was moved there.
-    ///
+    /// Whether a server may still go on with it.
+    private func isRecent(_ move: OpenMove) -> Bool {
+        (.zero..<Self.longestDelay).contains(context.clock.now().since(move.since))
+    }
+
+    private enum MoveFate {
+        /// What is at the new place.
+        case happened(RemoteItem)
+        /// All is as it was: the server may do it yet.
+        case mayHappen
+        case didNotHappen
+    }
+
     /// A move by copy and deletion that did the first only is ended, by a device that has the content and keeps it as a version
     /// should it be nowhere then: another device may remove the new name at this moment, or be ending a move the other way.
     /// Without the content here, both names have it; but for one that was removed here since, which has none of them then.
-    private func moved(_ move: OpenMove) async throws(SyncFailure) -> RemoteItem? {
+    private func fate(of move: OpenMove) async throws(SyncFailure) -> MoveFate {
         let (provider, base) = (context.provider, move.base)
         let there = try await context.ask { () throws(ProviderError) in try await provider.item(at: move.to) }
-        guard let there, there.kind == base.kind, there.kind == .directory || Self.isSame(there, base) else {
-            return nil
+        if let there, there.kind != base.kind || there.kind != .directory && !Self.isSame(there, base) {
+            return .didNotHappen
         }
         let here = try await context.ask { () throws(ProviderError) in try await provider.item(at: move.from) }
-        guard let here else { return there }
-        guard here.kind == .file, Self.isSame(here, base) else { return nil }
-        guard try await mayEnd(move) else { return there }
+        guard let there else {
+            return here.map { $0.kind == base.kind && $0.version == base.version } == true ? .mayHappen : .didNotHappen
+        }
+        guard let here else { return .happened(there) }
+        guard here.kind == .file, Self.isSame(here, base) else { return .didNotHappen }
+        guard try await mayEnd(move) else { return .happened(there) }
         context.recentUploads.note(there.version, now: context.clock.uptime())
         try await context.ask { () throws(ProviderError) in
             try await provider.delete(move.from, expecting: here.version)
         }
-        return there
+        return .happened(there)
     }
 
     /// Whether what was moved has its content here, or was removed here since.
@@ -158,7 +173,9 @@ struct LostAnswers: Sendable {
         let found = try await context.ask { () throws(ProviderError) in
             try await context.provider.item(at: intent.path)
         }
-        if let found, try await isSent(intent, found), try await context.otherName(of: found) == nil {
+        if let found, try await isSent(intent, found), try await isOwn(intent, found),
+            try await context.otherName(of: found) == nil
+        {
             context.logger.info("an upload arrived, its answer did not", metadata: ["path": "\(intent.path)"])
             acknowledge(intent, found)
             return true
@@ -177,6 +194,27 @@ struct LostAnswers: Sendable {
         do { base = try await context.index.item(intent.item)?.base } catch { throw SyncFailure(.later, "\(error)") }
         guard let base, base.path == intent.path else { return found == nil }
         return base.version == found?.version
+    }
+
+    /// Whether what is there, and is the same, can be what was sent. Of a document that is elsewhere here by now, or gone, the
+    /// time has to be its: another device may have put the same there since, as one more "Untitled".
+    private func isOwn(_ intent: UploadIntent, _ found: RemoteItem) async throws(SyncFailure) -> Bool {
+        let item: IndexedItem?
+        let bases: [TreeBase]
+        do {
+            item = try await context.index.item(intent.item)
+            bases = try await context.index.tree(
+                intent.container, root: context.container.root, for: BaseScope(changed: [], removed: [intent.path]))
+        } catch { throw SyncFailure(.later, "\(error)") }
+        let holder = bases.first { $0.record.path == intent.path }?.local
+        if let holder, holder.id != intent.item { return false }
+        if let item, item.container == intent.container, item.drivePath == context.drivePath(intent.path) {
+            return true
+        }
+        guard found.kind == .file else { return true }
+        let (there, sent) = (found.mtime, intent.fingerprint.mtime)
+        // Some servers keep seconds.
+        return there == sent || there.subsecondNanoseconds == 0 && there.seconds == sent.seconds
     }
 
     private func isSent(_ intent: UploadIntent, _ found: RemoteItem) async throws(SyncFailure) -> Bool {

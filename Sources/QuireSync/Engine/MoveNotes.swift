@@ -1,6 +1,7 @@
 import FoundationEssentials
 import Logging
 import QuireCore
+import QuireIndex
 
 /// Moves of which a daemon, or a machine, that ends in the middle leaves no other trace, written down before they are asked for:
 ///
@@ -66,11 +67,22 @@ struct MoveNotes: Sendable {
         let known = Set(context.openMoves.all.map(\.to))
         for note in notes where !known.contains(note.to.path) {
             let (from, to) = (note.from.path, note.to.path)
-            guard let base = try await context.index.item(note.item)?.base, base.path == from else { continue }
+            guard let base = try await base(of: note) else { continue }
             context.openMoves.reopen(
                 OpenMove(item: note.item, from: from, to: to, base: base, since: context.clock.now()))
         }
         return true
+    }
+
+    /// What was moved, as it was before; also where it was removed here since, or moved into another container.
+    private func base(of note: Note) async throws -> BaseRecord? {
+        let from = note.from.path
+        if let item = try await context.index.item(note.item), let base = item.base {
+            return base.path == from && base.container == context.container.id ? base : nil
+        }
+        let bases = try await context.index.tree(
+            context.container.id, root: context.container.root, for: BaseScope(changed: [], removed: [from]))
+        return bases.first { $0.record.path == from && $0.local == nil }?.record
     }
 
     /// All that was noted is found out.

@@ -44,6 +44,9 @@ final class OpenMoves: Sendable {
         state.moves.append(move)
     }
 
+    /// What was at `from` has been moved or deleted since, and that was answered.
+    func settle(_ from: RelativePath) { state.withLock { state in state.moves.removeAll { $0.from == from } } }
+
     func remove(_ move: OpenMove) { state.withLock { state in state.moves.removeAll { $0 == move } } }
 
     /// All is found out.

@@ -187,7 +187,8 @@ extension PushOrder {
         let wanted = Set(open.compactMap { destination(items[$0]) })
         let blocking = open.filter { index in
             guard let here = present[index], let name = here.name else { return false }
-            return !isTemporary(name) && destination(items[index]) != here && here.isInside(anyOf: wanted)
+            let isAside = isTemporary(name) && !isToBeDeleted(here)
+            return !isAside && destination(items[index]) != here && here.isInside(anyOf: wanted)
         }
         guard let index = blocking.min(by: { depth(present[$0]) < depth(present[$1]) }), let here = present[index]
         else { return false }
@@ -209,6 +210,16 @@ extension PushOrder {
 }
 
 extension PushOrder {
+    /// Whether a directory above a place is to be deleted.
+    private func isToBeDeleted(_ place: RelativePath) -> Bool {
+        var current = place.parent
+        while let directory = current {
+            if let item = leaving[directory], items[item].local == nil { return true }
+            current = directory.parent
+        }
+        return false
+    }
+
     /// `directory`, or the nearest above it that is not to be deleted.
     private func stayingDirectory(_ directory: RelativePath?) -> RelativePath {
         var current = directory ?? .root

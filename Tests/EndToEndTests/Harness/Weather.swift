@@ -76,7 +76,7 @@ final class Weather: @unchecked Sendable {
     private let output = Pipe()
     private let lock = NSLock()
 
-    /// - Parameter log: a file for all requests and answers; see `front.py`.
+    /// - Parameter log: a file for all requests and answers; see `front.py`. `QUIRE_LOGS` names a directory for one.
     init(seed: Int = 0, log: String? = nil) throws {
         let log = log ?? Workspace.keptLogs.map { "\($0)/weather-\(seed).log" }
         process.executableURL = URL(filePath: "/usr/bin/python3")
