@@ -475,9 +475,24 @@ extension LostAnswersTests {
         #expect(await device.sync() != .settled)
         try device.remove("doc")
         memory.edit { $0.write("doc", "same") }
+        faulty.tell(ContentChecksum.sha256(of: Array("same".utf8)), of: "doc")
         try await settle(device)
         #expect(try Array(device.listing().keys) == ["doc"])
         #expect(text("doc") == "same")
+    }
+
+    @Test("What lacks all that is noted with a document was cut off: it is this device's where the content is")
+    func sameOfNobody() async throws {
+        let faulty = FaultyProvider(memory)
+        let device = try Device("one", provider: faulty, clock: clock)
+        faulty.inject(Fault(.put, .failBefore(cut)))
+        try device.write("doc", "same")
+        #expect(await device.sync() != .settled)
+        try device.remove("doc")
+        memory.edit { $0.write("doc", "same") }
+        try await settle(device)
+        #expect(try device.listing().isEmpty)
+        #expect(memory.items.isEmpty)
     }
 
     @Test("A move that the provider has refused is not ended over what another device made there")

@@ -197,7 +197,8 @@ struct LostAnswers: Sendable {
     }
 
     /// Whether what is there, and is the same, can be what was sent. Of a document that is elsewhere here by now, or gone, the
-    /// time has to be its: another device may have put the same there since, as one more "Untitled".
+    /// time has to be its: another device may have put the same there since, as one more "Untitled". But not where nobody has
+    /// noted anything with it: that was to follow when the answer was lost.
     private func isOwn(_ intent: UploadIntent, _ found: RemoteItem) async throws(SyncFailure) -> Bool {
         let item: IndexedItem?
         let bases: [TreeBase]
@@ -211,7 +212,7 @@ struct LostAnswers: Sendable {
         if let item, item.container == intent.container, item.drivePath == context.drivePath(intent.path) {
             return true
         }
-        guard found.kind == .file else { return true }
+        guard found.kind == .file, found.checksum != nil else { return true }
         let (there, sent) = (found.mtime, intent.fingerprint.mtime)
         // Some servers keep seconds.
         return there == sent || there.subsecondNanoseconds == 0 && there.seconds == sent.seconds
