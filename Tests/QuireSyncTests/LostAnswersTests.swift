@@ -453,6 +453,21 @@ extension LostAnswersTests {
         #expect(try Array(device.listing().keys) == ["new"])
     }
 
+    @Test("A copy that another device makes after a move that did not happen, and was taken back, is one document more")
+    func takenBack() async throws {
+        let (device, faulty, memory) = try await awaitingCopy()
+        faulty.inject(Fault(.move, .failBefore(cut)))
+        clock.advance(.seconds(20))
+        #expect(await device.sync() != .settled)
+        let context = try #require(device.service.engines.first).context
+        #expect(try await LostAnswers(context: context).find(again: true) == 0)
+        try copy("new", of: device, faulty, memory)
+        try device.rename("new", "old")
+        try await settle(device)
+        #expect(Set(memory.items.map(\.path)) == ["old", "new"])
+        #expect(try Set(device.listing().keys) == ["old", "new"])
+    }
+
     @Test("What is missing at the provider as the answer to a move of its directory is not counted as deleted")
     func deletionBelowAMove() async throws {
         let (device, faulty, memory) = try await forgetful()

@@ -79,9 +79,12 @@ extension Node {
     /// It has another name than the kernel knows.
     func takeAway(from entry: Entry) { makeDetails().former = entry }
 
-    /// The kernel knows that it is at `entry`.
-    func isMet(at entry: Entry) {
-        guard let details, let former = details.former, former != entry else { return }
+    /// The kernel is given it at `entry`: by its former name, that may be an answer from before.
+    func isMet(at entry: Entry) { if details?.former != entry { isKnownWhereItIs() } }
+
+    /// The kernel has it under the name that it has.
+    func isKnownWhereItIs() {
+        guard let details, details.former != nil else { return }
         details.former = nil
         dropDetails()
     }

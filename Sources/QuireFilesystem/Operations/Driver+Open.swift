@@ -213,7 +213,8 @@ extension Driver {
         guard let session = session.withLock({ $0 }) else { return nil }
         // The kernel keeps what it is given until the last handle is closed: a writer's would count as one until then.
         let unwritten = file.isWriter ? file.descriptor.forReading() : nil
-        let backing = cfuse_backing_open(session.raw, (unwritten ?? file.descriptor).raw)
+        let given = unwritten ?? file.descriptor
+        let backing = withExtendedLifetime(given) { cfuse_backing_open(session.raw, given.raw) }
         if backing > 0 { return backing }
         // Else there is no room for one more at this moment.
         guard Self.neverPasses.contains(-backing) else { return nil }

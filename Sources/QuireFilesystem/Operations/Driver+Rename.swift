@@ -163,11 +163,11 @@ extension Driver {
         table.locked { state in
             let node = state.byInode[now.inode]
             Self.reattach(node, from: source, to: target)
-            node?.isMet(at: target)
+            node?.isKnownWhereItIs()
             if let exchanging {
                 let other = state.byInode[exchanging.inode]
                 Self.reattach(other, from: target, to: source)
-                other?.isMet(at: source)
+                other?.isKnownWhereItIs()
             }
             record(
                 .renamed(

@@ -37,10 +37,10 @@ extension Driver {
         Restart(directories: table.locked { _ in node.names.map(\.directory) }, last: .present)
     }
 
-    /// Whether a file lost its last name while leave was waited for, or that by which it is meant: a presenter that was asked saved
-    /// by putting another file in its place. ESTALE has the kernel look the name up again, and ask for the new file; see `StaleAnswers`.
+    /// Whether a file lost its last name while leave was waited for: a presenter that was asked saved by putting another file
+    /// in its place. ESTALE has the kernel look the name up again, and ask for the new file; see `StaleAnswers`.
     func wasReplaced(_ node: Node, _ accesses: [Access]) -> Bool {
-        !accesses.isEmpty && (table.path(of: node) == nil || table.locked { _ in node.wasTakenAway })
+        !accesses.isEmpty && table.path(of: node) == nil
     }
 
     /// Performs an operation once no explicit claim stands against it and the presenters of the items were asked.

@@ -177,6 +177,8 @@ extension Driver {
             contentsChanged(source.directory)
             if source.directory !== target.directory { contentsChanged(target.directory) }
             moved(fromParent, fromName, toParent, toName, status)
+            // The kernel does it itself.
+            table.locked { state in state.byInode[status.inode]?.isKnownWhereItIs() }
             return []
         case (.removed(_, let name, let inode), .remove(let entry, let isDirectory)):
             contentsChanged(entry.directory)

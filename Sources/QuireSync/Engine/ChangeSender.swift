@@ -183,10 +183,12 @@ extension ChangeSender {
             context.openMoves.settle(from)
             return moved
         } catch {
-            // It may have happened all the same.
-            if [.offline, .cancelled, .park].contains(error.remedy) {
-                context.openMoves.insert(
-                    OpenMove(item: item, from: from, to: to, base: base, since: context.clock.now()))
+            let now = context.clock.now()
+            // It may have happened all the same; where it was refused, the one before may have.
+            if [.offline, .cancelled, .park].contains(error.remedy), error.isPassing {
+                context.openMoves.insert(OpenMove(item: item, from: from, to: to, base: base, since: now))
+            } else if error.remedy == .look, context.openMoves.reopenAside(from: from, to: to, now: now) {
+                // Found out by the pull that follows.
             } else if let noted {
                 await notes.remove(noted, to: to)
             }
@@ -206,7 +208,7 @@ extension ChangeSender {
             }
             // Perhaps it has gone on with a directory.
             if error.code == .notFound, context.openMoves.all.contains(where: { path.isInside($0.from) }) {
-                throw SyncFailure(.later, "\(path) may be elsewhere at the provider: the answer to a move is missing")
+                throw SyncFailure(.look, "\(path) may be elsewhere at the provider: the answer to a move is missing")
             }
             // Gone already: that is what was wanted.
             guard error.code == .notFound else { throw SyncFailure(context.container.remedied(error)) }

@@ -12,8 +12,6 @@ import QuireStore
 struct LostAnswers: Sendable {
     let context: SyncContext
 
-    /// For how long a server may go on with what it was sent after the connection was lost.
-    private static let longestDelay: Duration = .seconds(3600)
     /// For how long nothing is sent or taken from a listing while the provider's answers do not tell what arrived. Afterwards
     /// one document of which it never says anything must not hold up all others.
     private static let patience: Duration = .seconds(300)
@@ -82,35 +80,32 @@ struct LostAnswers: Sendable {
                     context.logger.info("a move happened, its answer was lost", metadata: ["path": "\(move.to)"])
                     context.recordMove(of: move.base, move.from, to: item)
                     found += 1
-                case .mayHappen where isRecent(move): continue
-                case .mayHappen, .didNotHappen: break
+                case .mayHappen: context.openMoves.setAside(move)
+                case .didNotHappen: break
                 }
             } catch {
                 let error = await context.located(error)
                 if error.remedy == .offline || error.remedy == .cancelled { throw error }
                 context.logger.info("a move's fate is not known", metadata: ["error": "\(error.message)"])
-                if isAwaited(error, since: move.since) { unknown = error }
-                if isRecent(move) { continue }
+                if isAwaited(error, since: move.since) {
+                    unknown = error
+                    continue
+                }
             }
             context.openMoves.remove(move)
         }
         if found > 0 { try await context.index.settle() }
-        if isNoted, unknown == nil, context.openMoves.all.isEmpty {
+        if isNoted, unknown == nil {
             try await notes.clear()
             context.openMoves.forgetReopened()
         }
         return found
     }
 
-    /// Whether a server may still go on with it.
-    private func isRecent(_ move: OpenMove) -> Bool {
-        (.zero..<Self.longestDelay).contains(context.clock.now().since(move.since))
-    }
-
     private enum MoveFate {
         /// What is at the new place.
         case happened(RemoteItem)
-        /// All is as it was: the server may do it yet.
+        /// All is as it was: the server may do it yet; see `OpenMoves.setAside`.
         case mayHappen
         case didNotHappen
     }
@@ -180,7 +175,7 @@ struct LostAnswers: Sendable {
             acknowledge(intent, found)
             return true
         }
-        let isOld = context.clock.now().since(upload.since) > Self.longestDelay
+        let isOld = context.clock.now().since(upload.since) > OpenMoves.longestDelay
         let isUnchanged = try await hasNotChanged(intent, found)
         context.openQuestions.insert(upload.row)
         guard isOld || !isUnchanged else { return false }

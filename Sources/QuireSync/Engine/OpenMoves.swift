@@ -17,6 +17,8 @@ struct OpenMove: Sendable, Hashable {
 final class OpenMoves: Sendable {
     private struct State {
         var moves: [OpenMove] = []
+        /// See `setAside`, by the former places.
+        var aside: [RelativePath: OpenMove] = [:]
         /// See `reopen`, by the new places.
         var reopened: [RelativePath: FileTime] = [:]
     }
@@ -44,8 +46,30 @@ final class OpenMoves: Sendable {
         state.moves.append(move)
     }
 
+    /// A move that did not happen so far. Its server may do it yet: asked for once more when the same is refused then.
+    func setAside(_ move: OpenMove) { state.withLock { $0.aside[move.from] = move } }
+
+    /// A move is refused: whether the same was asked for not long ago, and may be what is in its way. It is open again then.
+    func reopenAside(from: RelativePath, to: RelativePath, now: FileTime) -> Bool {
+        state.withLock { state in
+            guard let move = state.aside.removeValue(forKey: from), move.to == to,
+                (.zero..<Self.longestDelay).contains(now.since(move.since))
+            else { return false }
+            Self.insert(move, &state)
+            return true
+        }
+    }
+
+    /// For how long a server may go on with what it was sent after the connection was lost.
+    static let longestDelay: Duration = .seconds(3600)
+
     /// What was at `from` has been moved or deleted since, and that was answered.
-    func settle(_ from: RelativePath) { state.withLock { state in state.moves.removeAll { $0.from == from } } }
+    func settle(_ from: RelativePath) {
+        state.withLock { state in
+            state.moves.removeAll { $0.from == from }
+            state.aside[from] = nil
+        }
+    }
 
     func remove(_ move: OpenMove) { state.withLock { state in state.moves.removeAll { $0 == move } } }
 

@@ -207,7 +207,8 @@ package final class SyncService: Sendable {
             pulls = reports.allSatisfy {
                 !$0.madeProgress && !$0.push.gaveWay && $0.push.waiting + $0.push.busy + $0.push.beside == 0
             }
-            let isWaiting = !pulls || reports.contains { $0.retriesSoon || ($0.pull?.left ?? 0) > 0 }
+            let isWaiting =
+                !pulls || reports.contains { $0.retriesSoon || $0.failure != nil || ($0.pull?.left ?? 0) > 0 }
             guard isWaiting, !reports.contains(where: { $0.madeProgress || $0.push.needsLook }) else { continue }
             if reports.contains(where: { $0.push.beside > 0 }) {
                 await untilUploadEnds(within: .seconds(1))
