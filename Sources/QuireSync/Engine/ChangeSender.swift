@@ -184,8 +184,8 @@ extension ChangeSender {
             return moved
         } catch {
             let now = context.clock.now()
-            // It may have happened all the same; where it was refused, the one before may have.
-            if [.offline, .cancelled, .park].contains(error.remedy), error.isPassing {
+            // It may have happened all the same, or the copy of it; where it was refused, the one before may have.
+            if [.offline, .cancelled, .park].contains(error.remedy), error.isPassing || noted != nil {
                 context.openMoves.insert(OpenMove(item: item, from: from, to: to, base: base, since: now))
             } else if error.remedy == .look, context.openMoves.reopenAside(from: from, to: to, now: now) {
                 // Found out by the pull that follows.
