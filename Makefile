@@ -107,7 +107,8 @@ thumbnails-sheet: test-deps build
 test-providers: test-deps
 	$(SWIFT) build --build-tests
 	Scripts/failures-last env $(TEST_WIDTH) Tests/Servers/run $(or $(SERVERS),all) \
-		$(SWIFT) test --skip-build --filter "QuireProvidersTests|EndToEnd/(Server|SecretService|UploadKill)Tests|Endurance/ClockTests|WeatherTests"
+		Scripts/test-side-by-side $(SWIFT) "QuireProvidersTests|WeatherTests" \
+		"EndToEnd/(Server|SecretService|UploadKill)Tests|Endurance/ClockTests"
 
 test-ceph:
 	$(MAKE) test-providers SERVERS=ceph
