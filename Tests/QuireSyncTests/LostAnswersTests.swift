@@ -270,6 +270,13 @@ import Testing
         return (device, faulty, memory)
     }
 
+    /// Has the device ask for its move, of which the connection is cut.
+    private func cutMove(_ device: Device, _ faulty: FaultyProvider) async {
+        faulty.inject(Fault(.move, .failBefore(cut)))
+        clock.advance(.seconds(20))
+        #expect(await device.sync() != .settled)
+    }
+
     /// A device that has moved `dir/doc` to `doc` where the copy was made, and the original is there still.
     private func halfMoved(isDataless: Bool) async throws -> (Device, MemoryProvider) {
         let (device, faulty, memory) = try await forgetful()
@@ -412,9 +419,7 @@ extension LostAnswersTests {
         arguments: [true, false])
     func halfMovedAtTheEnd(isCopied: Bool) async throws {
         let (device, faulty, memory) = try await awaitingCopy()
-        faulty.inject(Fault(.move, .failBefore(cut)))
-        clock.advance(.seconds(20))
-        #expect(await device.sync() != .settled)
+        await cutMove(device, faulty)
         if isCopied { try copy("new", of: device, faulty, memory) }
         let service = device.restartedService(faulty)
         clock.advance(.seconds(100))
@@ -426,9 +431,7 @@ extension LostAnswersTests {
     @Test("So it has none where it was removed while no daemon could ask")
     func halfMovedAndRemovedAtTheEnd() async throws {
         let (device, faulty, memory) = try await awaitingCopy()
-        faulty.inject(Fault(.move, .failBefore(cut)))
-        clock.advance(.seconds(20))
-        #expect(await device.sync() != .settled)
+        await cutMove(device, faulty)
         try copy("new", of: device, faulty, memory)
         try device.remove("new")
         let service = device.restartedService(faulty)
@@ -441,9 +444,7 @@ extension LostAnswersTests {
     @Test("A copy that the provider makes long after the answer to a move is missing is known as that")
     func lateCopy() async throws {
         let (device, faulty, memory) = try await awaitingCopy()
-        faulty.inject(Fault(.move, .failBefore(cut)))
-        clock.advance(.seconds(20))
-        #expect(await device.sync() != .settled)
+        await cutMove(device, faulty)
         clock.advance(.seconds(1000))
         let context = try #require(device.service.engines.first).context
         #expect(try await LostAnswers(context: context).find(again: true) == 0)
@@ -456,9 +457,7 @@ extension LostAnswersTests {
     @Test("A copy that another device makes after a move that did not happen, and was taken back, is one document more")
     func takenBack() async throws {
         let (device, faulty, memory) = try await awaitingCopy()
-        faulty.inject(Fault(.move, .failBefore(cut)))
-        clock.advance(.seconds(20))
-        #expect(await device.sync() != .settled)
+        await cutMove(device, faulty)
         let context = try #require(device.service.engines.first).context
         #expect(try await LostAnswers(context: context).find(again: true) == 0)
         try copy("new", of: device, faulty, memory)
