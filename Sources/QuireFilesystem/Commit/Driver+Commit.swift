@@ -232,9 +232,11 @@ extension Driver {
         return table.known(previous.inode).map { [.attributes($0)] } ?? []
     }
 
+    /// - Parameter byKernel: it does the same in its own tables.
     @discardableResult
     func moved(
-        _ fromParent: UInt64, _ fromName: FileName, _ toParent: UInt64, _ toName: FileName, _ status: FileStatus
+        _ fromParent: UInt64, _ fromName: FileName, _ toParent: UInt64, _ toName: FileName, _ status: FileStatus,
+        byKernel: Bool = false
     ) -> [KernelNotice] {
         let from = table.known(fromParent)
         let to = table.known(toParent)
@@ -242,7 +244,7 @@ extension Driver {
             table.locked { state in
                 let (node, entry) = (state.byInode[status.inode], Entry(directory: from, name: fromName))
                 Self.reattach(node, from: entry, to: Entry(directory: to, name: toName))
-                if status.kind == .file { node?.takeAway(from: entry) }
+                if status.kind == .file, !byKernel { node?.takeAway(from: entry) }
             }
         } else if let from {
             // Into a directory that the kernel does not know: it finds the file there when it looks.

@@ -163,12 +163,7 @@ extension Driver {
         table.locked { state in
             let node = state.byInode[now.inode]
             Self.reattach(node, from: source, to: target)
-            node?.isKnownWhereItIs()
-            if let exchanging {
-                let other = state.byInode[exchanging.inode]
-                Self.reattach(other, from: target, to: source)
-                other?.isKnownWhereItIs()
-            }
+            if let exchanging { Self.reattach(state.byInode[exchanging.inode], from: target, to: source) }
             record(
                 .renamed(
                     .init(
@@ -192,5 +187,6 @@ extension Driver {
         guard let node else { return }
         node.removeName(source)
         node.addName(target)
+        node.isKnownWhereItIs()
     }
 }

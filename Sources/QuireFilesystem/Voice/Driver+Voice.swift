@@ -176,9 +176,7 @@ extension Driver {
         ):
             contentsChanged(source.directory)
             if source.directory !== target.directory { contentsChanged(target.directory) }
-            moved(fromParent, fromName, toParent, toName, status)
-            // The kernel does it itself.
-            table.locked { state in state.byInode[status.inode]?.isKnownWhereItIs() }
+            moved(fromParent, fromName, toParent, toName, status, byKernel: true)
             return []
         case (.removed(_, let name, let inode), .remove(let entry, let isDirectory)):
             contentsChanged(entry.directory)

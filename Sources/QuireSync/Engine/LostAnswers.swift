@@ -196,13 +196,12 @@ struct LostAnswers: Sendable {
     /// noted anything with it: that was to follow when the answer was lost.
     private func isOwn(_ intent: UploadIntent, _ found: RemoteItem) async throws(SyncFailure) -> Bool {
         let item: IndexedItem?
-        let bases: [TreeBase]
+        let holder: LocalEntry?
         do {
             item = try await context.index.item(intent.item)
-            bases = try await context.index.tree(
-                intent.container, root: context.container.root, for: BaseScope(changed: [], removed: [intent.path]))
+            holder = try await context.index.base(intent.container, root: context.container.root, at: intent.path)?
+                .local
         } catch { throw SyncFailure(.later, "\(error)") }
-        let holder = bases.first { $0.record.path == intent.path }?.local
         if let holder, holder.id != intent.item { return false }
         if let item, item.container == intent.container, item.drivePath == context.drivePath(intent.path) {
             return true

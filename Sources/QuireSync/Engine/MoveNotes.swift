@@ -1,7 +1,6 @@
 import FoundationEssentials
 import Logging
 import QuireCore
-import QuireIndex
 
 /// Moves of which a daemon, or a machine, that ends in the middle leaves no other trace, written down before they are asked for:
 ///
@@ -80,9 +79,8 @@ struct MoveNotes: Sendable {
         if let item = try await context.index.item(note.item), let base = item.base {
             return base.path == from && base.container == context.container.id ? base : nil
         }
-        let bases = try await context.index.tree(
-            context.container.id, root: context.container.root, for: BaseScope(changed: [], removed: [from]))
-        return bases.first { $0.record.path == from && $0.local == nil }?.record
+        let base = try await context.index.base(context.container.id, root: context.container.root, at: from)
+        return base?.local == nil ? base?.record : nil
     }
 
     /// All that was noted is found out.

@@ -15,6 +15,9 @@ struct OpenMove: Sendable, Hashable {
 
 /// The moves whose fate is not known. In memory: after a crash they are found out by what lies where, and by `MoveNotes`.
 final class OpenMoves: Sendable {
+    /// For how long a server may go on with what it was sent after the connection was lost.
+    static let longestDelay: Duration = .seconds(3600)
+
     private struct State {
         var moves: [OpenMove] = []
         /// See `setAside`, by the former places.
@@ -59,9 +62,6 @@ final class OpenMoves: Sendable {
             return true
         }
     }
-
-    /// For how long a server may go on with what it was sent after the connection was lost.
-    static let longestDelay: Duration = .seconds(3600)
 
     /// What was at `from` has been moved or deleted since, and that was answered.
     func settle(_ from: RelativePath) {

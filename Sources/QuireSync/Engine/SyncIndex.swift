@@ -119,6 +119,12 @@ package protocol SyncIndex: StoreEventSink {
 }
 
 extension SyncIndex {
+    /// The base at a path below `root`, the container's root, with the item that is linked to it.
+    func base(_ container: ContainerID, root: RelativePath, at path: RelativePath) async throws -> TreeBase? {
+        let found = try await tree(container, root: root, for: BaseScope(changed: [], removed: [path]))
+        return found.first { $0.record.path == path }
+    }
+
     /// Sets a value that may be the former one after a power cut.
     func setValue(_ key: String, _ value: String?) async throws { try await setValue(key, value, durably: false) }
 }
